@@ -1,0 +1,1 @@
+"""The commands of `python -m olmix`, one module each: HELP, add_arguments, run."""

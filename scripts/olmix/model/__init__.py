@@ -1,0 +1,1 @@
+"""The language model: OLMo-2 in one file, its named shapes, its weights on disk."""

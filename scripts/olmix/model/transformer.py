@@ -1,0 +1,207 @@
+"""The OLMo-2 transformer: one readable file, few kernel launches.
+
+A layer adds to the residual stream the *normalised outputs* of attention and of a SwiGLU MLP
+(OLMo 2's reordered norm); queries and keys are normalised over their full width before rotary
+positions; there are no biases; input and output embeddings are separate.
+Queries, keys and values share one weight, and so do the MLP's gate and up projections:
+`olmix.model.export` splits them for other libraries.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from olmix.errors import OlmixError
+from olmix.model.kernels import LinearCrossEntropy, RMSNormalisation, SwiGLU
+from olmix.model.shapes import ModelShape
+
+__all__ = ["Init", "Transformer"]
+
+SHORT_SEQUENCE = 128
+"""On a CPU, whole attention matrices are faster than tiled attention up to about this length."""
+
+
+@dataclass(frozen=True)
+class Init:
+    """How the weights start; runs that share an `Init` and a shape start from the same weights.
+
+    ``normal``: every matrix normal with deviation ``std`` (OLMo 2's 0.02). ``fast``: embeddings of
+    deviation 1 and matrices of 1/sqrt(fan-in), with which a tiny model learns within a few hundred
+    steps. Norms start at one in both.
+    """
+
+    kind: Literal["normal", "fast"] = "normal"
+    std: float = 0.02
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("normal", "fast"):
+            raise OlmixError(f"unknown initialisation {self.kind!r}; expected 'normal' or 'fast'")
+        if not self.std > 0:
+            raise OlmixError(f"initialisation std is {self.std}, expected a positive number")
+
+    def deviation(self, name: str, fan_in: int) -> float:
+        """Standard deviation of the matrix called ``name``."""
+        if self.kind == "normal":
+            return self.std
+        return 1.0 if name.startswith("embedding") else fan_in**-0.5
+
+
+def rotary_table(shape: ModelShape) -> Tensor:
+    """Cosines and signed sines for every position: (2, context, head_dim).
+
+    Dimension j of a head is paired with j + head_dim/2, as in `transformers`. A rotation is then
+    ``x * cos + roll(x, head_dim/2) * sin`` with the first half of the sines negated.
+    """
+    steps = torch.arange(0, shape.head_dim, 2, dtype=torch.float) / shape.head_dim
+    frequencies = 1.0 / shape.rope_theta**steps
+    angles = torch.outer(torch.arange(shape.context_length, dtype=torch.float), frequencies)
+    cos, sin = angles.cos(), angles.sin()
+    return torch.stack((torch.cat((cos, cos), -1), torch.cat((-sin, sin), -1)))
+
+
+class RMSNorm(nn.Module):
+    """Divide by the root mean square over the last axis, then scale."""
+
+    def __init__(self, *size: int, eps: float) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(size))
+        self.eps = eps
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Normalise ``x`` (..., d); under autocast in the weight's float32, not in bfloat16."""
+        x = x.to(self.weight.dtype)
+        if x.device.type == "cpu":
+            return RMSNormalisation.apply(x, self.weight, self.eps)
+        return F.rms_norm(x, x.shape[-1:], eps=self.eps) * self.weight
+
+
+class Attention(nn.Module):
+    """Causal attention with normalised queries and keys and rotary positions."""
+
+    def __init__(self, shape: ModelShape) -> None:
+        super().__init__()
+        self.n_heads, self.head_dim = shape.n_heads, shape.head_dim
+        self.qkv = nn.Linear(shape.d_model, 3 * shape.d_model, bias=False)
+        self.out = nn.Linear(shape.d_model, shape.d_model, bias=False)
+        self.qk_norm = RMSNorm(2, shape.d_model, eps=shape.norm_eps)
+
+    def forward(self, x: Tensor, rotary: Tensor) -> Tensor:
+        """Mix each position of ``x`` (B, T, d) with its past."""
+        batch, length, d = x.shape
+        qk, v = self.qkv(x).split((2 * d, d), dim=-1)
+        qk = self.qk_norm(qk.view(batch, length, 2, d))
+        qk = qk.view(batch, length, 2, self.n_heads, self.head_dim).permute(2, 0, 3, 1, 4)
+        q, k = rotate(qk.contiguous(), rotary)
+        v = v.view(batch, length, self.n_heads, self.head_dim).transpose(1, 2)
+        return self.out(attend(q, k, v).transpose(1, 2).reshape(x.shape))
+
+
+def rotate(x: Tensor, rotary: Tensor) -> Tensor:
+    """Turn the pairs of every head of ``x`` (..., T, head_dim) by their position's angles."""
+    cos, sin = rotary
+    return torch.addcmul(x * cos, x.roll(x.shape[-1] // 2, -1), sin)
+
+
+def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Causal attention of heads (B, heads, T, head_dim)."""
+    batch, heads, length, width = q.shape
+    if q.device.type != "cpu" or length > SHORT_SEQUENCE:
+        return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    q, k, v = (part.reshape(-1, length, width) for part in (q, k, v))
+    future = q.new_full((length, length), -torch.inf).triu_(1)
+    scores = torch.baddbmm(future, q, k.transpose(1, 2), alpha=width**-0.5)
+    return torch.bmm(scores.softmax(-1), v).view(batch, heads, length, width)
+
+
+class MLP(nn.Module):
+    """SwiGLU: down(silu(gate(x)) * up(x))."""
+
+    def __init__(self, shape: ModelShape) -> None:
+        super().__init__()
+        self.gate_up = nn.Linear(shape.d_model, 2 * shape.mlp_hidden, bias=False)
+        self.down = nn.Linear(shape.mlp_hidden, shape.d_model, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Transform each position by itself."""
+        gate_up = self.gate_up(x)
+        if x.device.type == "cpu":
+            return self.down(SwiGLU.apply(gate_up))
+        gate, up = gate_up.chunk(2, dim=-1)
+        return self.down(F.silu(gate) * up)
+
+
+class Block(nn.Module):
+    """One layer: attention, then MLP, each normalised before it joins the residual stream."""
+
+    def __init__(self, shape: ModelShape) -> None:
+        super().__init__()
+        self.attention = Attention(shape)
+        self.attention_norm = RMSNorm(shape.d_model, eps=shape.norm_eps)
+        self.mlp = MLP(shape)
+        self.mlp_norm = RMSNorm(shape.d_model, eps=shape.norm_eps)
+
+    def forward(self, x: Tensor, rotary: Tensor) -> Tensor:
+        """Pass the residual stream (B, T, d) through the layer."""
+        x = x + self.attention_norm(self.attention(x, rotary))
+        return x + self.mlp_norm(self.mlp(x))
+
+
+class Transformer(nn.Module):
+    """An OLMo-2 language model of a given shape."""
+
+    rotary: Tensor
+
+    def __init__(self, shape: ModelShape, *, init: Init | None = None) -> None:
+        super().__init__()
+        self.shape = shape
+        self.embedding = nn.Embedding(shape.vocab_size, shape.d_model)
+        self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.n_layers))
+        self.norm = RMSNorm(shape.d_model, eps=shape.norm_eps)
+        self.head = nn.Linear(shape.d_model, shape.vocab_size, bias=False)
+        self.register_buffer("rotary", rotary_table(shape), persistent=False)
+        self.initialise(init or Init())
+
+    def reset_rotary(self) -> None:
+        """Fill in the rotary table again, after the model was moved from the meta device."""
+        self.rotary = rotary_table(self.shape).to(self.embedding.weight.device)
+
+    @torch.no_grad()
+    def initialise(self, init: Init) -> None:
+        """Draw every matrix anew from ``init``'s own seed, in a fixed order."""
+        generator = torch.Generator().manual_seed(init.seed)
+        for name, parameter in self.named_parameters():
+            if name.endswith("norm.weight"):
+                parameter.fill_(1.0)
+            else:
+                deviation = init.deviation(name, fan_in=parameter.shape[1])
+                parameter.normal_(0.0, deviation, generator=generator)
+
+    def hidden(self, ids: Tensor) -> Tensor:
+        """The normalised last hidden states of ``ids`` (B, T): (B, T, d)."""
+        length = ids.shape[1]
+        if length > self.shape.context_length:
+            raise OlmixError(
+                f"sequence of {length} tokens is longer than the context of shape "
+                f"{self.shape.name!r}, {self.shape.context_length}"
+            )
+        x = self.embedding(ids)
+        rotary = self.rotary[:, :length]
+        for block in self.blocks:
+            x = block(x, rotary)
+        return self.norm(x)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Next-token logits of ``ids`` (B, T): (B, T, vocabulary)."""
+        return self.head(self.hidden(ids))
+
+    def loss(self, ids: Tensor, z_loss: float = 0.0) -> Tensor:
+        """Mean next-token cross entropy of ``ids`` (B, T) in nats, over its B (T - 1) predictions.
+
+        ``z_loss`` times the mean squared log-partition is added. Whole logits are never held.
+        """
+        hidden = self.hidden(ids[:, :-1]).flatten(0, 1)
+        return LinearCrossEntropy.apply(hidden, self.head.weight, ids[:, 1:].flatten(), z_loss)

@@ -1,0 +1,40 @@
+"""Best of the swarm: the run with the lowest measured average BPB that meets the caps (RQ4)."""
+
+import numpy as np
+
+from olmix.errors import OlmixError
+from olmix.proposers.proposal import Proposal, Request
+from olmix.tables import SwarmTable
+
+__all__ = ["propose_best_run"]
+
+# Mixes read from rounded tables may exceed a cap by rounding alone.
+_SLACK = 1e-9
+
+
+def propose_best_run(swarm: SwarmTable, request: Request, *, maximise: bool = False) -> Proposal:
+    """The measured best (or worst) feasible run; also the answer over two domains (App. D.2)."""
+    if request.domains != swarm.domains:
+        raise OlmixError(
+            f"proposal over {len(request.domains)} domains, but the swarm is over "
+            f"{len(swarm.domains)} others or in another order"
+        )
+    feasible = (swarm.mixes <= request.caps + _SLACK).all(1)
+    if not feasible.any():
+        excess = (swarm.mixes - request.caps).max(1)
+        nearest = int(excess.argmin())
+        raise OlmixError(
+            f"best of swarm: none of the {len(swarm)} runs meets the repetition caps; the nearest, "
+            f"'{swarm.runs[nearest]}', exceeds one by {excess[nearest]:.4g}"
+        )
+    average = swarm.metrics.mean(1)
+    chosen = int(np.where(feasible, -average if maximise else average, np.inf).argmin())
+    return Proposal.from_weights(
+        swarm.mixes[chosen],
+        request,
+        status="measured",
+        objective=average[chosen],
+        predicted=dict(zip(swarm.tasks, swarm.metrics[chosen].tolist(), strict=True)),
+        average=average[chosen],
+        solver={"name": "best_run", "run": swarm.runs[chosen], "maximise": maximise},
+    )

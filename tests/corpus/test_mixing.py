@@ -1,0 +1,290 @@
+"""Exact sampling of a mix: counts, epochs, order, resumption, and everything it refuses."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from olmix.corpus.mixing import MixedData, largest_remainder
+from olmix.corpus.permutation import permute, random_key, uniform
+from olmix.corpus.store import Corpus, StoreWriter, TokenizerInfo, folder_name
+from olmix.errors import OlmixError
+
+INFO = TokenizerInfo(sha256="a" * 64, vocab_size=2**20, end_of_text=0)
+SIZES = {"arxiv": 1000, "code:C": 333, "code:Go": 64, "web": 5000, "wiki": 7}
+MIX = {"web": 0.5, "arxiv": 0.3, "code:C": 0.12, "code:Go": 0.07, "wiki": 0.01}
+
+
+def make_corpus(root, sizes, shard_tokens=200) -> Corpus:
+    """Domain d holds the ids d·10000, d·10000 + 1, ...: each id says where it comes from."""
+    for number, (domain, size) in enumerate(sizes.items()):
+        with StoreWriter(
+            root / folder_name(domain), domain=domain, tokenizer=INFO, shard_tokens=shard_tokens
+        ) as writer:
+            ids = np.arange(number * 10_000, number * 10_000 + size)
+            for part in np.array_split(ids, max(1, size // 50)):
+                writer.add_packed(part, bytes=len(part), documents=1)
+    return Corpus.open(root)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    return make_corpus(tmp_path_factory.mktemp("corpus"), SIZES)
+
+
+def draw(corpus, mix=MIX, tokens=1600, sequence_length=16, seed=0, max_repetition=100.0):
+    return MixedData(
+        corpus,
+        mix,
+        tokens=tokens,
+        sequence_length=sequence_length,
+        seed=seed,
+        max_repetition=max_repetition,
+    )
+
+
+def ids_by_domain(sequences, domains=tuple(SIZES)):
+    ids = np.asarray(sequences).reshape(-1)
+    return {name: ids[ids // 10_000 == n] - n * 10_000 for n, name in enumerate(domains)}
+
+
+def all_sequences(data) -> np.ndarray:
+    return np.stack([data.sequence(index) for index in range(len(data))])
+
+
+# Rounding
+
+
+def test_largest_remainder_by_hand():
+    # 10 seats for 0.45, 0.35, 0.2: quotas 4.5, 3.5, 2; the tie goes to the first name.
+    assert largest_remainder({"b": 0.35, "a": 0.45, "c": 0.2}, 10) == {"b": 3, "a": 5, "c": 2}
+    assert largest_remainder({"a": 1.0, "b": 0.0}, 7) == {"a": 7, "b": 0}
+
+
+def test_largest_remainder_is_exact_for_random_mixes():
+    rng = np.random.default_rng(0)
+    for _ in range(400):
+        size = int(rng.integers(1, 80))
+        weights = rng.dirichlet(np.full(size, rng.choice([0.05, 1.0, 20.0])))
+        mix = {f"d{n}": float(weight) for n, weight in enumerate(weights)}
+        total = int(rng.integers(1, 10 ** int(rng.integers(1, 14))))
+        counts = largest_remainder(mix, total)
+        assert sum(counts.values()) == total
+        norm = sum(Fraction(weight) for weight in mix.values())
+        quotas = {domain: Fraction(weight) * total / norm for domain, weight in mix.items()}
+        assert all(abs(counts[domain] - quotas[domain]) < 1 for domain in mix)
+        # Largest remainder: nobody rounded down had a larger remainder than one rounded up.
+        up = [quotas[d] % 1 for d in mix if counts[d] > quotas[d]]
+        down = [quotas[d] % 1 for d in mix if counts[d] < quotas[d]]
+        assert not up or not down or min(up) >= max(down)
+
+
+# What is drawn
+
+
+def test_realised_mix_counts_tokens_really_read(corpus):
+    data = draw(corpus)
+    found = ids_by_domain(all_sequences(data))
+    assert {name: len(ids) for name, ids in found.items()} == largest_remainder(MIX, 1600)
+    assert data.counts == {"web": 800, "arxiv": 480, "code:C": 192, "code:Go": 112, "wiki": 16}
+    assert data.requested == MIX
+    assert data.realised == {name: count / 1600 for name, count in data.counts.items()}
+    assert data.repetition == {name: data.counts[name] / SIZES[name] for name in MIX}
+    assert data.largest_repetition == 16 / 7
+
+
+def test_random_runs_use_every_token_evenly(corpus):
+    """Every token of a domain is read floor or ceil of (drawn / available) times, in any run."""
+    rng = np.random.default_rng(3)
+    for _ in range(60):
+        weights = rng.dirichlet(np.full(len(SIZES), 0.7))
+        mix = dict(zip(SIZES, map(float, weights), strict=True))
+        length = int(rng.choice([2, 3, 16, 50, 128]))
+        data = draw(
+            corpus,
+            mix,
+            tokens=length * int(rng.integers(1, 80)),
+            sequence_length=length,
+            seed=int(rng.integers(1000)),
+            max_repetition=float("inf"),
+        )
+        found = ids_by_domain(all_sequences(data))
+        for name, ids in found.items():
+            assert len(ids) == data.counts[name]
+            uses = np.bincount(ids, minlength=SIZES[name])
+            assert uses.min() == data.counts[name] // SIZES[name]
+            assert uses.max() == -(-data.counts[name] // SIZES[name])
+
+
+def test_epochs_do_not_overlap_in_time(corpus):
+    """Whole sequences of a domain finish one epoch before they begin the next one."""
+    data = draw(corpus, {"code:C": 1.0}, tokens=16 * 100)
+    ids = ids_by_domain(all_sequences(data))["code:C"]
+    for epoch in range(4):
+        assert sorted(ids[epoch * 333 : (epoch + 1) * 333]) == list(range(333))
+    assert not np.array_equal(ids[:333], ids[333:666])
+
+
+def test_chunks_stay_contiguous(corpus):
+    data = draw(corpus, {"web": 1.0}, tokens=16 * 312)
+    sequences = all_sequences(data)
+    assert (np.diff(sequences, axis=1) == 1).all()
+    assert not (np.diff(sequences[:, 0]) > 0).all()
+
+
+def naive(corpus, mix, tokens, length, seed):
+    """The same definition written token by token, with lists."""
+    drawn, rests, times = [], [], []
+    for domain in sorted(mix):
+        count = largest_remainder(mix, tokens)[domain]
+        store = corpus[domain]
+        stream, chunks = store.read(0, store.tokens).tolist(), store.tokens // length
+        tokens_of_domain, epoch = [], 0
+        while len(tokens_of_domain) < count:
+            order = permute(
+                np.arange(chunks),
+                chunks,
+                np.full(chunks, epoch),
+                random_key(seed, "chunks", domain),
+            )
+            for chunk in order:
+                tokens_of_domain += stream[chunk * length : (chunk + 1) * length]
+            tokens_of_domain += stream[chunks * length :]
+            epoch += 1
+        whole = count // length
+        u = uniform(random_key(seed, "times", domain), whole)
+        for k in range(whole):
+            drawn.append(tokens_of_domain[k * length : (k + 1) * length])
+            times.append((k + u[k]) / whole)
+        rests += tokens_of_domain[whole * length : count]
+    mixed = len(rests) // length
+    u = uniform(random_key(seed, "times", ""), mixed)
+    for k in range(mixed):
+        drawn.append(rests[k * length : (k + 1) * length])
+        times.append((k + u[k]) / mixed)
+    return [drawn[index] for index in sorted(range(len(drawn)), key=lambda n: times[n])]
+
+
+@pytest.mark.parametrize("length", [2, 5, 16, 200])
+def test_equals_a_second_implementation(corpus, length):
+    tokens = length * 37
+    data = draw(corpus, tokens=tokens, sequence_length=length, seed=8, max_repetition=1e9)
+    assert all_sequences(data).tolist() == naive(corpus, MIX, tokens, length, 8)
+
+
+# Order, determinism, random access
+
+
+def test_random_access_equals_sequential(corpus):
+    data = draw(corpus)
+    sequential = all_sequences(data)
+    for index in np.random.default_rng(1).permutation(len(data)):
+        assert np.array_equal(draw(corpus).sequence(int(index)), sequential[index])
+    again = draw(corpus)
+    for step in (24, 0, 7):
+        assert np.array_equal(again.batch(step, 4), sequential[4 * step : 4 * step + 4])
+    assert again.batch(0, 4).dtype == np.int64
+    assert again.batch(0, 4).shape == (4, 16)
+
+
+def test_deterministic_and_seeded(corpus):
+    first = all_sequences(draw(corpus, seed=1))
+    reordered = dict(sorted(MIX.items()))
+    assert np.array_equal(first, all_sequences(draw(corpus, reordered, seed=1)))
+    assert not np.array_equal(first, all_sequences(draw(corpus, seed=2)))
+
+
+def test_sharding_does_not_matter(corpus, tmp_path):
+    other = make_corpus(tmp_path, SIZES, shard_tokens=10**6)
+    assert np.array_equal(all_sequences(draw(corpus)), all_sequences(draw(other)))
+
+
+def test_every_prefix_has_close_to_the_mix(corpus):
+    """|drawn_i(T) − T·n_i/S| < 1 + m·n_i/S whole sequences (the bound of the docstring)."""
+    rng = np.random.default_rng(5)
+    for seed in range(20):
+        weights = rng.dirichlet(np.full(len(SIZES), 1.0))
+        mix = dict(zip(SIZES, map(float, weights), strict=True))
+        data = draw(corpus, mix, tokens=16 * 500, seed=seed, max_repetition=1e9)
+        domain_of = all_sequences(data) // 10_000
+        whole = (domain_of == domain_of[:, :1]).all(axis=1)
+        for number, name in enumerate(SIZES):
+            n = data.counts[name] // 16
+            # A mixed sequence may happen to be of one domain: at most one, from its rest.
+            seen = np.cumsum(whole & (domain_of[:, 0] == number))
+            expected = np.arange(1, 501) * n / 500
+            bound = 1 + (len(SIZES) + 1) * n / 500
+            assert np.abs(seen - expected).max() < bound + 1e-9
+
+
+def test_prefix_in_shares(corpus):
+    """In tokens: after a tenth of 2,000 sequences every share is within 0.01 of the mix."""
+    data = draw(corpus, tokens=32_000, max_repetition=1e9)
+    found = ids_by_domain([data.sequence(index) for index in range(200)])
+    for name, weight in MIX.items():
+        assert abs(len(found[name]) / 3200 - weight) < 0.01
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"mix": {"web": 0.5, "arxiv": 0.4}}, "the mix sums to 0.9: expected 1"),
+        ({"mix": {"web": 1.00001}}, "the mix sums to 1.00001"),
+        ({"mix": {"web": 1.2, "arxiv": -0.2}}, "gives 'arxiv' the weight -0.2"),
+        ({"mix": {"web": float("nan"), "arxiv": 1.0}}, "gives 'web' the weight nan"),
+        ({"mix": {}}, "names no domain"),
+        ({"mix": {"wbe": 1.0}}, "unknown domain 'wbe' .*closest are web"),
+        ({"mix": {"web": 1.0, "typo": 0.0}}, "unknown domain 'typo'"),
+        ({"tokens": 0}, "a run of 0 tokens"),
+        ({"tokens": 1601}, "1601 tokens is not a whole number of sequences of 16: .*1600 and 1616"),
+        ({"sequence_length": 1}, "sequence length 1"),
+        (
+            {"max_repetition": 2.0},
+            r"'wiki' would be repeated 2.29 times \(16 tokens of 7\): the limit is 2",
+        ),
+    ],
+)
+def test_refusals_are_one_clear_line(corpus, changes, message):
+    with pytest.raises(OlmixError, match=message) as caught:
+        draw(corpus, **changes)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_mix_off_by_rounding_is_accepted(corpus):
+    data = draw(corpus, {"web": 0.3333333, "arxiv": 0.3333333, "code:C": 0.3333333})
+    assert sum(data.counts.values()) == 1600
+
+
+def test_repetition_at_the_limit_is_allowed(corpus):
+    data = draw(corpus, {"code:Go": 1.0}, tokens=256, max_repetition=4.0)
+    assert data.largest_repetition == 4.0
+    with pytest.raises(OlmixError, match="repeated 4.25 times"):
+        draw(corpus, {"code:Go": 1.0}, tokens=272, max_repetition=4.0)
+
+
+def test_empty_domain(tmp_path):
+    make_corpus(tmp_path, {"full": 100})
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    manifest = (tmp_path / "full" / "manifest.json").read_text()
+    head, _ = manifest.split('"shards"')
+    head = head.replace('"full"', '"empty"').replace('"tokens": 100', '"tokens": 0')
+    (folder / "manifest.json").write_text(head + '"shards": []}')
+    corpus = Corpus.open(tmp_path)
+    with pytest.raises(OlmixError, match="'empty' has weight 0.5 but no tokens"):
+        draw(corpus, {"full": 0.5, "empty": 0.5})
+    assert draw(corpus, {"full": 1.0, "empty": 0.0}).realised["empty"] == 0.0
+
+
+def test_positions_outside_the_run(corpus):
+    data = draw(corpus)
+    for index in (-1, 100):
+        with pytest.raises(OlmixError, match="of a run of 100 sequences"):
+            data.sequence(index)
+    with pytest.raises(OlmixError, match="of a run of 100 sequences"):
+        data.batch(33, 3)
+    with pytest.raises(OlmixError, match="batch size 0"):
+        data.batch(0, 0)

@@ -1,0 +1,150 @@
+"""The transformer against `transformers`' OLMo 2 on copied weights, and its loss against torch's."""
+
+import dataclasses
+
+import pytest
+import torch
+import torch.nn.functional as F
+from olmix.errors import OlmixError
+from olmix.model import kernels
+from olmix.model.export import transformers_config, transformers_tensors
+from olmix.model.shapes import ModelShape, shape
+from olmix.model.transformer import Init, Transformer
+
+SMALL = ModelShape("small", 97, 48, 3, 6, 80, 32, rope_theta=10_000.0, norm_eps=1e-5)
+
+
+def reference(model: Transformer):
+    """The same model in `transformers`."""
+    library = pytest.importorskip("transformers")
+    config = library.Olmo2Config(**transformers_config(model.shape))
+    other = library.Olmo2ForCausalLM(config)
+    other.load_state_dict(transformers_tensors(model))
+    return other
+
+
+def random_ids(model: Transformer, batch: int, length: int, seed: int = 1) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(model.shape.vocab_size, (batch, length), generator=generator)
+
+
+def with_random_norms(model: Transformer) -> Transformer:
+    """Norm weights away from one, so that a misplaced norm shows."""
+    generator = torch.Generator().manual_seed(7)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if name.endswith("norm.weight"):
+                parameter.uniform_(0.5, 1.5, generator=generator)
+    return model
+
+
+@pytest.mark.parametrize("chosen", [SMALL, shape("15m", vocab_size=256)], ids=["small", "15m"])
+def test_logits_and_gradients_equal_transformers(chosen):
+    model = with_random_norms(Transformer(chosen, init=Init("fast", seed=3)))
+    other = reference(model)
+    ids = random_ids(model, 2, 32)
+    torch.testing.assert_close(model(ids), other(ids).logits, rtol=1e-4, atol=1e-4)
+
+    model.loss(ids).backward()
+    other(ids, labels=ids).loss.backward()
+    theirs = {name: p.grad for name, p in other.named_parameters()}
+    gradients = Transformer(chosen)
+    for mine, parameter in zip(gradients.parameters(), model.parameters(), strict=True):
+        mine.data = parameter.grad
+    ours = transformers_tensors(gradients)
+    assert set(ours) == set(theirs)
+    for name, gradient in ours.items():
+        scale = theirs[name].abs().max().item()
+        assert scale > 0, name
+        torch.testing.assert_close(gradient, theirs[name], rtol=1e-4, atol=1e-4 * scale)
+
+
+@pytest.mark.parametrize("z_loss", [0.0, 1e-2])
+@pytest.mark.parametrize("logits_at_once", [2**27, 97 * 5])
+def test_loss_equals_plain_cross_entropy(monkeypatch, z_loss, logits_at_once):
+    monkeypatch.setattr(kernels, "LOGITS_AT_ONCE", logits_at_once)
+    model = Transformer(SMALL, init=Init("fast", seed=3)).double()
+    ids = random_ids(model, 2, 9)
+
+    def plain() -> torch.Tensor:
+        logits = model(ids[:, :-1]).flatten(0, 1)
+        penalty = logits.logsumexp(-1).square().mean()
+        return F.cross_entropy(logits, ids[:, 1:].flatten()) + z_loss * penalty
+
+    expected = plain()
+    expected_gradients = torch.autograd.grad(expected, list(model.parameters()))
+    loss = model.loss(ids, z_loss)
+    gradients = torch.autograd.grad(loss, list(model.parameters()))
+    # The logits are float32 inside the loss whatever the model's precision.
+    torch.testing.assert_close(loss.double(), expected, rtol=1e-6, atol=0)
+    for mine, theirs in zip(gradients, expected_gradients, strict=True):
+        torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=1e-7)
+    with torch.no_grad():
+        torch.testing.assert_close(model.loss(ids, z_loss), loss.detach(), rtol=0, atol=0)
+
+
+def test_bf16_autocast_stays_close():
+    model = Transformer(SMALL, init=Init("fast", seed=3))
+    ids = random_ids(model, 4, 32)
+    exact = model.loss(ids)
+    exact.backward()
+    exact_gradient = model.blocks[0].mlp.down.weight.grad.clone()
+    model.zero_grad()
+    with torch.autocast("cpu", torch.bfloat16):
+        rough = model.loss(ids)
+    rough.backward()
+    assert rough.dtype == torch.float32
+    assert rough.item() == pytest.approx(exact.item(), rel=1e-2)
+    rough_gradient = model.blocks[0].mlp.down.weight.grad
+    cosine = F.cosine_similarity(rough_gradient.flatten(), exact_gradient.flatten(), dim=0)
+    assert rough_gradient.dtype == torch.float32
+    assert cosine > 0.99
+
+
+def test_a_token_never_sees_the_future():
+    model = Transformer(SMALL, init=Init("fast"))
+    ids = random_ids(model, 1, 20)
+    changed = ids.clone()
+    changed[0, 12] = (changed[0, 12] + 1) % SMALL.vocab_size
+    before, after = model(ids), model(changed)
+    torch.testing.assert_close(before[0, :12], after[0, :12], rtol=0, atol=1e-6)
+    assert (before[0, 12:] - after[0, 12:]).abs().max() > 1e-2
+
+
+def test_initialisation_is_its_own_seed():
+    first, same = (Transformer(SMALL, init=Init("fast", seed=5)) for _ in range(2))
+    other = Transformer(SMALL, init=Init("fast", seed=6))
+    for (name, one), two, three in zip(
+        first.named_parameters(), same.parameters(), other.parameters(), strict=True
+    ):
+        assert torch.equal(one, two)
+        assert torch.equal(one, three) == name.endswith("norm.weight")
+
+
+def test_initial_deviations():
+    wide = dataclasses.replace(SMALL, vocab_size=2000, d_model=96)
+    fast, normal = Transformer(wide, init=Init("fast")), Transformer(wide, init=Init("normal"))
+    assert fast.embedding.weight.std().item() == pytest.approx(1.0, rel=0.02)
+    assert fast.head.weight.std().item() == pytest.approx(96**-0.5, rel=0.02)
+    assert fast.blocks[0].mlp.down.weight.std().item() == pytest.approx(80**-0.5, rel=0.05)
+    for name, parameter in normal.named_parameters():
+        if name.endswith("norm.weight"):
+            assert bool((parameter == 1).all())
+        else:
+            assert parameter.std().item() == pytest.approx(0.02, rel=0.05)
+
+
+def test_parameters_are_counted():
+    model = Transformer(SMALL)
+    assert sum(p.numel() for p in model.parameters()) == SMALL.parameters
+
+
+def test_too_long_a_sequence_is_refused():
+    model = Transformer(SMALL)
+    with pytest.raises(OlmixError, match="33 tokens is longer than the context"):
+        model(random_ids(model, 1, 33))
+
+
+def test_an_unknown_initialisation_is_refused():
+    with pytest.raises(OlmixError, match="unknown initialisation 'kaiming'"):
+        Init("kaiming")
