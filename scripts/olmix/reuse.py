@@ -10,11 +10,10 @@ import numpy as np
 
 from olmix.domains import DomainSet
 from olmix.errors import OlmixError
+from olmix.method import OLMIX_BASE, Method
 from olmix.mix import Mix
 from olmix.proposers.best_run import propose_best_run
-from olmix.proposers.exact import propose_exact
 from olmix.proposers.proposal import Proposal, Request
-from olmix.surrogate import fit_surrogate
 from olmix.tables import SwarmTable
 from olmix.updates import Operator, ReuseSplit
 
@@ -135,18 +134,27 @@ class Collapse:
         )
 
 
-def recompute(swarm: SwarmTable, request: Request) -> Proposal:
-    """OlmixBase on a finished swarm: log-linear per task, exact solver; search over two domains.
+def recompute(
+    swarm: SwarmTable, request: Request, method: Method = OLMIX_BASE, *, seed: int = 0
+) -> Proposal:
+    """A method applied to a finished swarm; over two domains, the best run.
 
-    Over two domains the space is one-dimensional and the paper takes the best run instead of a
+    With two domains the space is one-dimensional and the paper takes the best run instead of a
     regression (App. D.2).
     """
     if len(swarm.domains) == 2:
         return propose_best_run(swarm, request)
-    return propose_exact(fit_surrogate(swarm), request)
+    return method.propose(method.fit(swarm), swarm, request, seed=seed)
 
 
-def propose_with_reuse(swarm: SwarmTable | None, collapse: Collapse, request: Request) -> Proposal:
+def propose_with_reuse(
+    swarm: SwarmTable | None,
+    collapse: Collapse,
+    request: Request,
+    method: Method = OLMIX_BASE,
+    *,
+    seed: int = 0,
+) -> Proposal:
     """Full or partial mixture reuse (Algorithm 2): recompute in the collapsed space and expand.
 
     ``swarm`` is over the collapsed domains; None where nothing has to be run, because the update
@@ -159,7 +167,7 @@ def propose_with_reuse(swarm: SwarmTable | None, collapse: Collapse, request: Re
         raise OlmixError(
             f"reuse: {collapse.split.dimension} weights to recompute, but no swarm was given"
         )
-    return collapse.expand_proposal(recompute(swarm, request), request)
+    return collapse.expand_proposal(recompute(swarm, request, method, seed=seed), request)
 
 
 def carry_swarm(swarm: SwarmTable, update: Operator, before: DomainSet) -> SwarmTable:

@@ -200,7 +200,7 @@ def test_sharding_does_not_matter(corpus, tmp_path):
 
 
 def test_every_prefix_has_close_to_the_mix(corpus):
-    """|drawn_i(T) − T·n_i/S| < 1 + m·n_i/S whole sequences (the bound of the docstring)."""
+    """|drawn_i(T) − T·n_i/S| < 1 + (m + 1)·n_i/S, the bound of the docstring, at every T."""
     rng = np.random.default_rng(5)
     for seed in range(20):
         weights = rng.dirichlet(np.full(len(SIZES), 1.0))
@@ -210,7 +210,6 @@ def test_every_prefix_has_close_to_the_mix(corpus):
         whole = (domain_of == domain_of[:, :1]).all(axis=1)
         for number, name in enumerate(SIZES):
             n = data.counts[name] // 16
-            # A mixed sequence may happen to be of one domain: at most one, from its rest.
             seen = np.cumsum(whole & (domain_of[:, 0] == number))
             expected = np.arange(1, 501) * n / 500
             bound = 1 + (len(SIZES) + 1) * n / 500
@@ -261,7 +260,7 @@ def test_a_mix_off_by_rounding_is_accepted(corpus):
 def test_repetition_at_the_limit_is_allowed(corpus):
     data = draw(corpus, {"code:Go": 1.0}, tokens=256, max_repetition=4.0)
     assert data.largest_repetition == 4.0
-    with pytest.raises(OlmixError, match="repeated 4.25 times"):
+    with pytest.raises(OlmixError, match=r"repeated 4.25 times"):
         draw(corpus, {"code:Go": 1.0}, tokens=272, max_repetition=4.0)
 
 
@@ -274,7 +273,7 @@ def test_empty_domain(tmp_path):
     head = head.replace('"full"', '"empty"').replace('"tokens": 100', '"tokens": 0')
     (folder / "manifest.json").write_text(head + '"shards": []}')
     corpus = Corpus.open(tmp_path)
-    with pytest.raises(OlmixError, match="'empty' has weight 0.5 but no tokens"):
+    with pytest.raises(OlmixError, match=r"'empty' has weight 0.5 but no tokens"):
         draw(corpus, {"full": 0.5, "empty": 0.5})
     assert draw(corpus, {"full": 1.0, "empty": 0.0}).realised["empty"] == 0.0
 

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from olmix.config_files import read_config
+from olmix.corpus.download import _matches
 from olmix.corpus.sources import find_files, read_sources, source_from_patterns
 from olmix.errors import OlmixError
 
@@ -80,7 +82,6 @@ sources:
     dataset: some/labelled
     files: [documents/*.jsonl.zst]
     labels: ../topics/{stem}__choice.npy
-    companions: [topics/*.npy]
     domains: {t:0: 0, t:1: 1}
   three: {unavailable: nobody published it}
 """
@@ -90,7 +91,7 @@ def test_datasets_are_read_from_the_downloads(tmp_path):
     (source,) = read(tmp_path, DATASET, ["one"])
     touch(tmp_path / "dl/some/data/x/1.jsonl", tmp_path / "dl/some/data/y/1.jsonl")
     assert source.files(tmp_path / "dl")["b"] == [tmp_path / "dl/some/data/y/1.jsonl"]
-    with pytest.raises(OlmixError, match="source 'one' has no paths.*--downloads"):
+    with pytest.raises(OlmixError, match=r"source 'one' has no paths.*--downloads"):
         source.files()
 
 
@@ -99,7 +100,6 @@ def test_labels_beside_documents(tmp_path):
     documents = Path("/d/documents/shard_0_processed.jsonl.zst")
     expected = Path("/d/documents/../topics/shard_0_processed__choice.npy")
     assert source.labels_of(documents) == expected
-    assert source.companions == ("topics/*.npy",)
 
 
 def test_paths_override_what_cannot_be_had(tmp_path):
@@ -110,6 +110,15 @@ def test_paths_override_what_cannot_be_had(tmp_path):
     text = DATASET.replace("three: {", f'three: {{paths: ["{tmp_path}/mine.txt"], ')
     (source,) = read(tmp_path, text, ["three"])
     assert source.files() == {"three": [tmp_path / "mine.txt"]}
+
+
+def test_a_list_of_paths_keeps_the_name_of_the_only_domain(tmp_path):
+    touch(tmp_path / "mine.txt")
+    path = f'paths: ["{tmp_path}/mine.txt"]'
+    (source,) = read(tmp_path, f"sources: {{pdf-old: {{{path}, domains: {{pdf: [x]}}}}}}")
+    assert source.domains == ["pdf"]
+    with pytest.raises(OlmixError, match="expected a mapping of domains to globs"):
+        read(tmp_path, f"sources: {{s: {{{path}, domains: {{a: [x], b: [y]}}}}}}")
 
 
 @pytest.mark.parametrize(
@@ -141,3 +150,52 @@ def test_bad_entries(tmp_path, text, message):
 def test_unknown_source(tmp_path):
     with pytest.raises(OlmixError, match="no source 'four', it has one, two, three"):
         read(tmp_path, DATASET, ["four"])
+
+
+# The file that ships with the repository
+
+CORPORA = Path(__file__).parents[2] / "config" / "corpora.yaml"
+DOMAINS = CORPORA.parent / "domains" / "paper.yaml"
+
+
+def test_the_papers_corpora_cover_the_papers_domains():
+    sources = {source.name: source for source in read_sources(CORPORA)}
+    offered = {domain for source in sources.values() for domain in source.domains}
+    paper = set(read_config(DOMAINS)["domains"])
+    assert len(paper) >= 64
+    assert paper - offered == set()
+    assert offered - paper <= {"pdf", "stackv2", "algebraicstack"}
+    assert len(sources["dclm"].domains) == 24
+    assert sorted(sources["dclm"].routes) == list(range(24))
+    assert len(sources["stack-edu"].domains) == 15
+    assert len(sources["pdf-topics"].domains) == 21
+    assert sources["pdf-before"].domains == sources["pdf-after"].domains == ["pdf"]
+
+
+def test_the_papers_corpora_do_not_overlap_by_accident():
+    """`stack_edu-C` must not take C# and C++, nor software the folder of software development."""
+    sources = {source.name: source for source in read_sources(CORPORA)}
+    for name, folders in {
+        "stack-edu": [f"data/stack_edu-{d.split(':')[1]}" for d in sources["stack-edu"].domains],
+        "pdf-topics": [
+            "data/olmocr_science_pdfs-software",
+            "data/olmocr_science_pdfs-software_development",
+            "data/olmocr_science_pdfs-science_math_and_technology-part1",
+            "data/olmocr_science_pdfs-science_math_and_technology-part2",
+        ],
+    }.items():
+        for folder in folders:
+            path = f"{folder}/shard_00000000.jsonl.zst".split("/")
+            takers = [
+                domain
+                for domain, patterns in sources[name].patterns.items()
+                if any(_matches(path, pattern.split("/")) for pattern in patterns)
+            ]
+            assert len(takers) == 1, (folder, takers)
+
+
+def test_no_entry_claims_more_than_was_checked():
+    entries = read_config(CORPORA)["sources"]
+    assert all(entry["verified"] is False for entry in entries.values())
+    with pytest.raises(OlmixError, match=r"'pdf-before' has no public copy .* 'paths'"):
+        read_sources(CORPORA, ["pdf-before"])[0].files()

@@ -6,12 +6,19 @@ import pytest
 import torch
 import torch.nn.functional as F
 from olmix.errors import OlmixError
-from olmix.model import kernels
+from olmix.model import kernels, transformer
 from olmix.model.export import transformers_config, transformers_tensors
 from olmix.model.shapes import ModelShape, shape
 from olmix.model.transformer import Init, Transformer
 
 SMALL = ModelShape("small", 97, 48, 3, 6, 80, 32, rope_theta=10_000.0, norm_eps=1e-5)
+
+
+@pytest.fixture(params=["short", "long"])
+def path(request, monkeypatch):
+    """Both ways through a layer: the hand-written one for short sequences and the plain one."""
+    if request.param == "long":
+        monkeypatch.setattr(transformer, "SHORT_SEQUENCE", 0)
 
 
 def reference(model: Transformer):
@@ -39,6 +46,7 @@ def with_random_norms(model: Transformer) -> Transformer:
 
 
 @pytest.mark.parametrize("chosen", [SMALL, shape("15m", vocab_size=256)], ids=["small", "15m"])
+@pytest.mark.usefixtures("path")
 def test_logits_and_gradients_equal_transformers(chosen):
     model = with_random_norms(Transformer(chosen, init=Init("fast", seed=3)))
     other = reference(model)
@@ -57,6 +65,19 @@ def test_logits_and_gradients_equal_transformers(chosen):
         scale = theirs[name].abs().max().item()
         assert scale > 0, name
         torch.testing.assert_close(gradient, theirs[name], rtol=1e-4, atol=1e-4 * scale)
+
+
+def test_hand_written_gradients_equal_autograd(monkeypatch):
+    model = with_random_norms(Transformer(SMALL, init=Init("fast", seed=3))).double()
+    ids = random_ids(model, 3, 17)
+    losses, gradients = [], []
+    for longest in (128, 0):
+        monkeypatch.setattr(transformer, "SHORT_SEQUENCE", longest)
+        losses.append(model(ids).logsumexp(-1).square().mean())
+        gradients.append(torch.autograd.grad(losses[-1], list(model.parameters())))
+    torch.testing.assert_close(losses[0], losses[1], rtol=1e-12, atol=0)
+    for short, plain in zip(*gradients, strict=True):
+        torch.testing.assert_close(short, plain, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("z_loss", [0.0, 1e-2])
@@ -101,6 +122,7 @@ def test_bf16_autocast_stays_close():
     assert cosine > 0.99
 
 
+@pytest.mark.usefixtures("path")
 def test_a_token_never_sees_the_future():
     model = Transformer(SMALL, init=Init("fast"))
     ids = random_ids(model, 1, 20)

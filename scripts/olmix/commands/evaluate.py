@@ -23,7 +23,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--suite", required=True, metavar="DIR", help="folder of the task suite")
     parser.add_argument(
-        "--tokenizer", required=True, metavar="FILE", help="the tokenizer the runs were trained with"
+        "--tokenizer",
+        required=True,
+        metavar="FILE",
+        help="the tokenizer the runs were trained with",
     )
     parser.add_argument(
         "--out",
@@ -40,9 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--batch-tokens",
         type=int,
-        default=8192,
+        default=4096,
         metavar="N",
-        help="tokens in a batch, padding included: memory, not results (default: 8192)",
+        help="tokens in a batch with padding; more on a GPU, same results (default: 4096)",
     )
     parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1, ... (default: cpu)")
     parser.add_argument(

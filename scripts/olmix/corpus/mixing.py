@@ -43,8 +43,8 @@ class MixedData:
 
     Across domains, the k-th of the n_i sequences of domain i sits at the time (k + u)/n_i with u
     uniform in [0, 1), and sequences are read by time. The first T of S sequences therefore hold
-    T·n_i/S of domain i up to 1 + m·n_i/S sequences, for m domains, and any stretch of training
-    holds its share up to twice that.
+    T·n_i/S of domain i up to 1 + (m + 1)·n_i/S sequences, for m domains (and the sequences of
+    several domains), and any stretch of training holds its share up to twice that.
     """
 
     def __init__(

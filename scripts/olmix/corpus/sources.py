@@ -33,7 +33,6 @@ __all__ = ["TextSource", "find_files", "read_sources", "source_from_patterns"]
 KEYS = (
     "access",
     "column",
-    "companions",
     "dataset",
     "domains",
     "files",
@@ -61,7 +60,6 @@ class TextSource:
     routes: dict[Any, str] = field(default_factory=dict)  # value of column or label -> domain
     dataset: str | None = None
     revision: str = "main"
-    companions: tuple[str, ...] = ()
     unavailable: str | None = None
     local: bool = True  # patterns are paths here, not paths inside the dataset
 
@@ -150,8 +148,14 @@ def _source(name: str, entry: Any, where: str) -> TextSource:
         raise OlmixError(f"{where}: has both 'column' and 'labels', expected one")
     domains = entry.get("domains", {})
     routes = _routes(domains, where) if routed else {}
-    given = entry["paths"] if local else entry.get("files", {} if routed else domains)
-    patterns = {} if "unavailable" in entry and not given else _patterns(name, given, routed, where)
+    if local:
+        alone = "" if routed else next(iter(domains), name) if len(domains) < 2 else None
+        patterns = _patterns(entry["paths"], alone, where)
+    elif "unavailable" in entry:
+        patterns = {} if routed else {str(domain): () for domain in domains or [name]}
+    else:
+        alone = "" if routed else None
+        patterns = _patterns(entry.get("files") if routed else domains, alone, where)
     for domain in routes.values() if routed else patterns:
         folder_name(domain)
     return TextSource(
@@ -163,7 +167,6 @@ def _source(name: str, entry: Any, where: str) -> TextSource:
         routes=routes,
         dataset=entry.get("dataset"),
         revision=str(entry.get("revision", "main")),
-        companions=_texts(entry.get("companions", []), where),
         unavailable=None if local else entry.get("unavailable"),
         local=local,
     )
@@ -181,13 +184,14 @@ def _routes(domains: Any, where: str) -> dict[Any, str]:
     return routes
 
 
-def _patterns(name: str, given: Any, routed: bool, where: str) -> dict[str, tuple[str, ...]]:
-    if isinstance(given, dict) and not routed:
+def _patterns(given: Any, alone: str | None, where: str) -> dict[str, tuple[str, ...]]:
+    """Globs by domain. ``alone`` is the domain of globs without one, None where each needs its."""
+    if isinstance(given, dict) and alone != "":
         found = {str(domain): _texts(globs, where) for domain, globs in given.items()}
-    elif isinstance(given, list | str):
-        found = {"" if routed else name: _texts(given, where)}
+    elif isinstance(given, list | str) and alone is not None:
+        found = {alone: _texts(given, where)}
     else:
-        expected = "a list of globs" if routed else "globs, or a mapping of domains to globs"
+        expected = "a list of globs" if alone == "" else "a mapping of domains to globs"
         raise OlmixError(f"{where}: files are {type(given).__name__}, expected {expected}")
     if not found or not all(found.values()):
         raise OlmixError(f"{where}: names no files")

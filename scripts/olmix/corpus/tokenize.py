@@ -6,7 +6,6 @@ depend on the number of processes nor on how often the work was interrupted. ``t
 remembers what each domain was made from; parts are deleted once their domain is complete.
 """
 
-import fcntl
 import functools
 import logging
 import multiprocessing
@@ -14,14 +13,14 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from olmix.corpus.lock import only_run
 from olmix.corpus.parts import PartJob, PartResult, part_file, part_record, tokenize_part
 from olmix.corpus.sources import TextSource
 from olmix.corpus.store import DTYPES, MANIFEST, StoreWriter, TokenizerInfo, TokenStore, folder_name
@@ -85,7 +84,26 @@ def tokenize(
     out, tokenizer_path = Path(out), Path(tokenizer_path)
     _, info = load_tokenizer(tokenizer_path, end_of_text)
     jobs = _plan(sources, downloads, tokenizer_path, end_of_text, info)
-    with _only_run(out):
+    try:
+        record = _run(jobs, out, info, tokenizer_path, processes, max_broken, on_progress)
+    except OSError as error:  # a full disk, a file that vanished: finished parts are kept
+        raise OlmixError(f"{error.filename or out}: {error.strerror or error}") from error
+    return [_summary(out, domain, record[domain]) for domain in sorted(jobs)]
+
+
+def _run(
+    jobs: dict[str, list[PartJob]],
+    out: Path,
+    info: TokenizerInfo,
+    tokenizer_path: Path,
+    processes: int,
+    max_broken: float,
+    on_progress: Callable[[Progress], None],
+) -> dict:
+    """Make what is not there yet; returns the record of all domains."""
+    with only_run(out):
+        for leftover in (*out.glob(".*.tmp"), *out.glob(".*.tmp.old")):
+            shutil.rmtree(leftover)  # of a run that was killed while joining parts
         _check_same_tokenizer(out, info, tokenizer_path)
         record = read_json(out / RECORD) if (out / RECORD).is_file() else {}
         pending = {
@@ -99,8 +117,8 @@ def tokenize(
             write_json(out / RECORD, record)
             for job in parts:
                 part_file(out / PARTS / job.key, domain).unlink(missing_ok=True)
-        shutil.rmtree(out / PARTS)
-    return [_summary(out, domain, record[domain]) for domain in sorted(jobs)]
+        shutil.rmtree(out / PARTS, ignore_errors=True)
+    return record
 
 
 def _plan(
@@ -147,20 +165,6 @@ def _check_same_tokenizer(out: Path, info: TokenizerInfo, tokenizer_path: Path) 
                 f" than {tokenizer_path} ({info.sha256[:12]}, {info.end_of_text}): "
                 "choose another output folder"
             )
-
-
-@contextmanager
-def _only_run(out: Path) -> Iterator[None]:
-    """Keep a second run out of the same folder; the lock goes with the process, however it ends."""
-    (out / PARTS).mkdir(parents=True, exist_ok=True)
-    with (out / ".lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise OlmixError(f"{out}: another tokenise run is writing here") from None
-        for leftover in (*out.glob(".*.tmp"), *out.glob(".*.tmp.old")):
-            shutil.rmtree(leftover)  # of a run that was killed while joining parts
-        yield
 
 
 def _inputs_hash(parts: list[PartJob]) -> str:

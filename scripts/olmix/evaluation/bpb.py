@@ -42,7 +42,7 @@ def evaluate(
     suite: TokenisedSuite,
     *,
     device: str | torch.device = "cpu",
-    batch_tokens: int = 8192,
+    batch_tokens: int = 4096,
     max_instances: int | None = None,
     precision: str = "float32",
     on_progress: Callable[[int, int], None] | None = None,

@@ -222,6 +222,4 @@ def _member(archive: zipfile.ZipFile, member: str) -> Any:
     try:
         return archive.open(member)
     except KeyError:
-        raise OlmixError(
-            f"{archive.filename}: no {member} inside; is it the right wheel?"
-        ) from None
+        raise OlmixError(f"{archive.filename}: has no {member}; is it the right wheel?") from None

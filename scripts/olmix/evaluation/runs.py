@@ -50,7 +50,7 @@ def evaluate_run(
     suite: TokenisedSuite,
     *,
     device: str = "cpu",
-    batch_tokens: int = 8192,
+    batch_tokens: int = 4096,
     max_instances: int | None = None,
     precision: str = "float32",
     on_progress: Callable[[int, int], None] | None = None,

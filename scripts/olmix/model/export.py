@@ -25,13 +25,13 @@ def transformers_tensors(model: Transformer) -> dict[str, Tensor]:
         attention, mlp = block.attention, block.mlp
         for name, part in zip("qkv", attention.qkv.weight.chunk(3), strict=True):
             tensors[f"{prefix}self_attn.{name}_proj.weight"] = part
-        for name, part in zip(("gate", "up"), mlp.gate_up.weight.chunk(2), strict=True):
-            tensors[f"{prefix}mlp.{name}_proj.weight"] = part
         tensors |= {
             f"{prefix}self_attn.o_proj.weight": attention.out.weight,
             f"{prefix}self_attn.q_norm.weight": attention.qk_norm.weight[0],
             f"{prefix}self_attn.k_norm.weight": attention.qk_norm.weight[1],
             f"{prefix}post_attention_layernorm.weight": block.attention_norm.weight,
+            f"{prefix}mlp.gate_proj.weight": mlp.gate.weight,
+            f"{prefix}mlp.up_proj.weight": mlp.up.weight,
             f"{prefix}mlp.down_proj.weight": mlp.down.weight,
             f"{prefix}post_feedforward_layernorm.weight": block.mlp_norm.weight,
         }

@@ -1,63 +1,162 @@
-"""Operations of the transformer with hand-written gradients.
+"""Operations with hand-written gradients, where autograd's own would cost too much.
 
-On a CPU a training step of a small model is a sum of many small passes over memory, and autograd
-takes more of them than needed. The results are those of the plain formulas, with which the tests
-compare them. `LinearCrossEntropy` serves every device.
+`LinearCrossEntropy` keeps the logits of a large vocabulary out of memory, on every device.
+`RMSNormalisation` and `ShortBlock` are for the CPU: a training step of a small model is a sum of
+many small passes over memory, of which autograd takes half as many again as needed. The results
+are those of the plain formulas in `olmix.model.transformer`, with which the tests compare them.
 """
+
+import functools
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-__all__ = ["LinearCrossEntropy", "RMSNormalisation", "SwiGLU"]
+__all__ = ["LinearCrossEntropy", "RMSNormalisation", "ShortBlock"]
 
 LOGITS_AT_ONCE = 2**27
 """Largest number of logits held at once in the loss: 0.5 GB in float32, 1,337 tokens of Dolma 2."""
 
 
+def normalise(x: Tensor, weight: Tensor, eps: float) -> tuple[Tensor, Tensor, Tensor]:
+    """``x / sqrt(mean(x^2) + eps) * weight`` over the last axis, and what its gradient needs.
+
+    ``weight`` is (d,), or (n, d) for n norms side by side in an ``x`` of (..., n, d).
+    """
+    length = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+    scale = length.square_().mul_(1 / x.shape[-1]).add_(eps).rsqrt_()
+    normal = x * scale
+    return normal * weight, normal, scale
+
+
+def normalise_backward(
+    gradient: Tensor, normal: Tensor, scale: Tensor, weight: Tensor
+) -> tuple[Tensor, Tensor]:
+    """With n = x·scale: dx = scale (g w - n mean(g w n)) and dw = sum(g n)."""
+    product = gradient * normal
+    weight_gradient = product.flatten(0, -1 - weight.ndim).sum(0)
+    along = product.mul_(weight).mean(-1, keepdim=True)
+    return (gradient * weight).addcmul_(normal, along, value=-1).mul_(scale), weight_gradient
+
+
 class RMSNormalisation(torch.autograd.Function):
-    """``x / sqrt(mean(x^2) + eps) * weight`` over the last axis."""
+    """`normalise` as one step of autograd."""
 
     @staticmethod
     def forward(ctx, x: Tensor, weight: Tensor, eps: float) -> Tensor:
-        """``weight`` is (d,), or (n, d) for n norms side by side in an ``x`` of (..., n, d)."""
-        length = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
-        scale = length.square_().mul_(1 / x.shape[-1]).add_(eps).rsqrt_()
-        normal = x * scale
+        """The normalised ``x``."""
+        result, normal, scale = normalise(x, weight, eps)
         ctx.save_for_backward(normal, scale, weight)
-        return normal * weight
+        return result
 
     @staticmethod
     def backward(ctx, gradient: Tensor) -> tuple[Tensor, Tensor, None]:
-        """With n = x·scale: dx = scale (g w - n mean(g w n)) and dw = sum(g n)."""
-        normal, scale, weight = ctx.saved_tensors
-        product = gradient * normal
-        weight_gradient = product.flatten(0, -1 - weight.ndim).sum(0)
-        along = product.mul_(weight).mean(-1, keepdim=True)
-        x_gradient = (gradient * weight).addcmul_(normal, along, value=-1).mul_(scale)
-        return x_gradient, weight_gradient, None
+        """The gradients of ``x`` and ``weight``."""
+        return *normalise_backward(gradient, *ctx.saved_tensors), None
 
 
-class SwiGLU(torch.autograd.Function):
-    """``silu(gate) * up`` of the two halves of the last axis."""
+@functools.lru_cache(maxsize=8)
+def future_mask(length: int, dtype: torch.dtype) -> Tensor:
+    """Minus infinity where a query (row) would see a later key (column), zero elsewhere."""
+    return torch.full((length, length), -torch.inf, dtype=dtype).triu_(1)
+
+
+@functools.lru_cache(maxsize=8)
+def halves_swapped(width: int, dtype: torch.dtype) -> Tensor:
+    """The permutation matrix that swaps the halves of a row: its product is faster than `roll`."""
+    return torch.eye(width, dtype=dtype).roll(width // 2, 0)
+
+
+class ShortBlock(torch.autograd.Function):
+    """A whole layer of the transformer for short sequences on a CPU, as one step of autograd.
+
+    It holds the attention matrices whole, which is the fast way up to a hundred tokens or so.
+    """
 
     @staticmethod
-    def forward(ctx, gate_up: Tensor) -> Tensor:
-        """The gate is copied first: exponentials of a strided half are four times slower."""
-        gate, up = gate_up.chunk(2, dim=-1)
-        gate = gate.contiguous()
+    def forward(ctx, x: Tensor, rotary: Tensor, heads: int, eps: float, *weights: Tensor) -> Tensor:
+        """``x`` (B, T, d) through the layer with ``weights`` in the order of the block's own."""
+        qkv_weight, out_weight, qk_weight, attention_weight, *mlp_weights, mlp_weight = weights
+        gate_weight, up_weight, down_weight = mlp_weights
+        (batch, length, d), width = x.shape, x.shape[-1] // heads
+        cos, sin = rotary
+        stream = x.reshape(-1, d)
+
+        qkv = stream @ qkv_weight.T
+        qk, *qk_saved = normalise(qkv[:, : 2 * d].view(-1, 2, d), qk_weight, eps)
+        qk = qk.view(batch, length, 2, heads, width).permute(2, 0, 3, 1, 4).contiguous()
+        swapped = (qk.view(-1, width) @ halves_swapped(width, x.dtype)).view(qk.shape)
+        q, k = torch.addcmul(qk * cos, swapped, sin).view(2, -1, length, width)
+        v = split_heads(qkv[:, 2 * d :], batch, heads)
+        future = future_mask(length, x.dtype)
+        seen = torch.baddbmm(future, q, k.transpose(1, 2), alpha=width**-0.5).softmax(-1)
+        mixed = join_heads(torch.bmm(seen, v), batch)
+        update, *attention_saved = normalise(mixed @ out_weight.T, attention_weight, eps)
+        middle = stream + update
+
+        gate, up = middle @ gate_weight.T, middle @ up_weight.T
         silu = F.silu(gate)
-        ctx.save_for_backward(gate, silu, up)
-        return silu * up
+        inner = silu * up
+        update, *mlp_saved = normalise(inner @ down_weight.T, mlp_weight, eps)
+
+        ctx.heads = heads
+        ctx.save_for_backward(
+            *(*weights, rotary, stream, *qk_saved, q, k, v, seen, mixed, *attention_saved),
+            *(middle, gate, up, silu, inner, *mlp_saved),
+        )
+        return update.add_(middle).view(x.shape)
 
     @staticmethod
-    def backward(ctx, gradient: Tensor) -> Tensor:
-        """Both halves of the gradient, written side by side."""
-        gate, silu, up = ctx.saved_tensors
-        result = torch.empty((*gate.shape[:-1], 2, gate.shape[-1]), dtype=gate.dtype)
-        result[..., 0, :] = torch.ops.aten.silu_backward(gradient * up, gate)
-        torch.mul(gradient, silu, out=result[..., 1, :])
-        return result.flatten(-2)
+    def backward(ctx, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        """The chain rule through the lines of `forward`, last to first."""
+        saved = ctx.saved_tensors
+        qkv_weight, out_weight, qk_weight, attention_weight = saved[:4]
+        gate_weight, up_weight, down_weight, mlp_weight, (cos, sin), stream = saved[4:10]
+        qk_normal, qk_scale, q, k, v, seen, mixed, attention_normal, attention_scale = saved[10:19]
+        middle, gate, up, silu, inner, mlp_normal, mlp_scale = saved[19:]
+        (batch, length, d), heads, width = gradient.shape, ctx.heads, q.shape[-1]
+        flow = gradient.reshape(-1, d)
+
+        update, d_mlp = normalise_backward(flow, mlp_normal, mlp_scale, mlp_weight)
+        d_down = update.T @ inner
+        d_inner = update @ down_weight
+        d_gate = torch.ops.aten.silu_backward(d_inner * up, gate)
+        d_up = d_inner.mul_(silu)
+        flow = flow.addmm(d_gate, gate_weight).addmm_(d_up, up_weight)
+        d_gate, d_up = d_gate.T @ middle, d_up.T @ middle
+
+        update, d_attention = normalise_backward(
+            flow, attention_normal, attention_scale, attention_weight
+        )
+        d_out = update.T @ mixed
+        d_mixed = split_heads(update @ out_weight, batch, heads)
+        d_v = torch.bmm(seen.transpose(1, 2), d_mixed)
+        d_seen = torch.bmm(d_mixed, v.transpose(1, 2))
+        d_scores = torch._softmax_backward_data(d_seen, seen, -1, seen.dtype)
+        d_qk = torch.stack((torch.bmm(d_scores, k), torch.bmm(d_scores.transpose(1, 2), q)))
+        d_qk = d_qk.mul_(width**-0.5).view(2, batch, heads, length, width)
+        # A rotation is undone by swapping where the sine was multiplied: swap(g * sin).
+        swapped = (d_qk * sin).view(-1, width) @ halves_swapped(width, d_qk.dtype)
+        d_qk = torch.addcmul(swapped.view(d_qk.shape), d_qk, cos)
+        d_qk = d_qk.permute(1, 3, 0, 2, 4).reshape(-1, 2, d)
+        d_qk, d_qk_weight = normalise_backward(d_qk, qk_normal, qk_scale, qk_weight)
+        d_qkv = torch.cat((d_qk.view(-1, 2 * d), join_heads(d_v, batch)), dim=1)
+        flow = flow.addmm_(d_qkv, qkv_weight)
+        d_weights = (d_qkv.T @ stream, d_out, d_qk_weight, d_attention, d_gate, d_up, d_down, d_mlp)
+        return flow.view(gradient.shape), None, None, None, *d_weights
+
+
+def split_heads(x: Tensor, batch: int, heads: int) -> Tensor:
+    """(B·T, d) as (B·heads, T, head_dim)."""
+    parts = x.view(batch, -1, heads, x.shape[-1] // heads).transpose(1, 2)
+    return parts.reshape(batch * heads, -1, parts.shape[-1])
+
+
+def join_heads(x: Tensor, batch: int) -> Tensor:
+    """The inverse of `split_heads`."""
+    _, length, width = x.shape
+    parts = x.view(batch, -1, length, width).transpose(1, 2)
+    return parts.reshape(batch * length, -1)
 
 
 class LinearCrossEntropy(torch.autograd.Function):

@@ -15,13 +15,13 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from olmix.errors import OlmixError
-from olmix.model.kernels import LinearCrossEntropy, RMSNormalisation, SwiGLU
+from olmix.model.kernels import LinearCrossEntropy, RMSNormalisation, ShortBlock
 from olmix.model.shapes import ModelShape
 
 __all__ = ["Init", "Transformer"]
 
 SHORT_SEQUENCE = 128
-"""On a CPU, whole attention matrices are faster than tiled attention up to about this length."""
+"""Up to this length `ShortBlock` is the faster way through a layer on a CPU."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,8 @@ class Attention(nn.Module):
         qk = qk.view(batch, length, 2, self.n_heads, self.head_dim).permute(2, 0, 3, 1, 4)
         q, k = rotate(qk.contiguous(), rotary)
         v = v.view(batch, length, self.n_heads, self.head_dim).transpose(1, 2)
-        return self.out(attend(q, k, v).transpose(1, 2).reshape(x.shape))
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.out(mixed.transpose(1, 2).reshape(x.shape))
 
 
 def rotate(x: Tensor, rotary: Tensor) -> Tensor:
@@ -106,32 +107,18 @@ def rotate(x: Tensor, rotary: Tensor) -> Tensor:
     return torch.addcmul(x * cos, x.roll(x.shape[-1] // 2, -1), sin)
 
 
-def attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Causal attention of heads (B, heads, T, head_dim)."""
-    batch, heads, length, width = q.shape
-    if q.device.type != "cpu" or length > SHORT_SEQUENCE:
-        return F.scaled_dot_product_attention(q, k, v, is_causal=True)
-    q, k, v = (part.reshape(-1, length, width) for part in (q, k, v))
-    future = q.new_full((length, length), -torch.inf).triu_(1)
-    scores = torch.baddbmm(future, q, k.transpose(1, 2), alpha=width**-0.5)
-    return torch.bmm(scores.softmax(-1), v).view(batch, heads, length, width)
-
-
 class MLP(nn.Module):
     """SwiGLU: down(silu(gate(x)) * up(x))."""
 
     def __init__(self, shape: ModelShape) -> None:
         super().__init__()
-        self.gate_up = nn.Linear(shape.d_model, 2 * shape.mlp_hidden, bias=False)
+        self.gate = nn.Linear(shape.d_model, shape.mlp_hidden, bias=False)
+        self.up = nn.Linear(shape.d_model, shape.mlp_hidden, bias=False)
         self.down = nn.Linear(shape.mlp_hidden, shape.d_model, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
         """Transform each position by itself."""
-        gate_up = self.gate_up(x)
-        if x.device.type == "cpu":
-            return self.down(SwiGLU.apply(gate_up))
-        gate, up = gate_up.chunk(2, dim=-1)
-        return self.down(F.silu(gate) * up)
+        return self.down(F.silu(self.gate(x)) * self.up(x))
 
 
 class Block(nn.Module):
@@ -146,8 +133,19 @@ class Block(nn.Module):
 
     def forward(self, x: Tensor, rotary: Tensor) -> Tensor:
         """Pass the residual stream (B, T, d) through the layer."""
+        if x.device.type == "cpu" and x.shape[1] <= SHORT_SEQUENCE:
+            if not torch.is_autocast_enabled("cpu"):
+                return self.forward_short(x, rotary)
         x = x + self.attention_norm(self.attention(x, rotary))
         return x + self.mlp_norm(self.mlp(x))
+
+    def forward_short(self, x: Tensor, rotary: Tensor) -> Tensor:
+        """The same for short sequences on a CPU, with a hand-written gradient."""
+        attention, mlp = self.attention, self.mlp
+        matrices = (attention.qkv, attention.out, attention.qk_norm, self.attention_norm)
+        matrices += (mlp.gate, mlp.up, mlp.down, self.mlp_norm)
+        weights = (part.weight for part in matrices)
+        return ShortBlock.apply(x, rotary, attention.n_heads, self.mlp_norm.eps, *weights)
 
 
 class Transformer(nn.Module):

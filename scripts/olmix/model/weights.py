@@ -21,9 +21,10 @@ def save_weights(
 ) -> None:
     """Write ``tensors`` with the model's shape and the hash of the run that made them."""
     metadata = {"shape": json.dumps(shape.to_dict()), "settings_hash": settings_hash}
-    contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    # Clones: safetensors refuses views of one another's memory, which trained weights are.
+    owned = {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}
     with replacing(path) as temporary:
-        save_file(contiguous, temporary, metadata)
+        save_file(owned, temporary, metadata)
 
 
 def read_metadata(path: str | Path) -> dict[str, str]:

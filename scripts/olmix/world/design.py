@@ -113,11 +113,20 @@ class WorldDesign:
         return dict(design.skills)
 
     def support(self, task: str) -> dict[str, float]:
-        """For each domain, the share of its tokens that shows what the task asks for."""
+        """For each domain, the share of its words that shows what the task asks for, rightly."""
+        needed = self.tasks[task].skills
         return {
-            domain: sum(share * self.shares(domain)[s] for s, share in self.tasks[task].skills.items())
-            for domain in self.domains
+            name: (1 - domain.misread)
+            * sum(weight * self.shares(name)[skill] for skill, weight in needed.items())
+            for name, domain in self.domains.items()
         }
+
+    def expected_helpers(self, task: str) -> list[str]:
+        """The domains designed to help a task, best first: those with more than the leak gives."""
+        leaked = self.leak / len(self.skills)
+        support = self.support(task)
+        helpers = [domain for domain, share in support.items() if share > 2 * leaked]
+        return sorted(helpers, key=lambda domain: -support[domain])
 
 
 def _domain(

@@ -8,28 +8,45 @@ from olmix.world.words import seeded
 
 __all__ = ["all_instances"]
 
+# Candidates drawn per instance wanted: enough to find all prompts where there are few.
+TRIES = 8
 
-def all_instances(
-    design: WorldDesign, grammar: Grammar, seed: int
-) -> dict[str, list[tuple[np.ndarray, np.ndarray]]]:
-    """Prompt ids and gold ids of each task's instances."""
-    return {task: _instances(design, grammar, task, seed) for task in design.tasks}
+Instance = tuple[np.ndarray, np.ndarray]
+
+
+def all_instances(design: WorldDesign, grammar: Grammar, seed: int) -> dict[str, list[Instance]]:
+    """Prompt ids and gold ids of each task's instances, no prompt twice."""
+    return {
+        name: [
+            instance
+            for skill, share in task.skills.items()
+            for instance in _instances(
+                grammar,
+                skill,
+                round(share * design.instances),
+                design.shots,
+                seeded(seed, "task", name, skill),
+            )
+        ]
+        for name, task in design.tasks.items()
+    }
 
 
 def _instances(
-    design: WorldDesign, grammar: Grammar, task: str, seed: int
-) -> list[tuple[np.ndarray, np.ndarray]]:
-    rng = seeded(seed, "task", task)
-    found = []
-    for skill, share in design.tasks[task].skills.items():
-        count = round(share * design.instances)
-        rows, golds = grammar.sentences(skill, count * (design.shots + 1), rng)
-        rows = rows.reshape(count, design.shots + 1, -1)
-        golds = golds.reshape(count, design.shots + 1)[:, -1]
-        for row, gold in zip(rows, golds, strict=True):
-            ids = row.reshape(-1)
-            end = ids[ids != PAD]
-            open_sentence = row[-1][row[-1] != PAD]
-            cut = len(end) - len(open_sentence) + gold
-            found.append((end[:cut], end[cut:]))
-    return found
+    grammar: Grammar, skill: str, count: int, shots: int, rng: np.random.Generator
+) -> list[Instance]:
+    """Up to ``count`` instances of one skill; none has its answer among its shots."""
+    drawn = TRIES * count
+    rows, gold_starts = grammar.sentences(skill, drawn * (shots + 1), rng)
+    found: dict[tuple[int, ...], Instance] = {}
+    for index in range(drawn):
+        if len(found) == count:
+            break
+        *solved, asked = range(index * (shots + 1), (index + 1) * (shots + 1))
+        if (rows[solved] == rows[asked]).all(axis=1).any():
+            continue
+        sentence = rows[asked][rows[asked] != PAD]
+        before = rows[solved][rows[solved] != PAD]
+        prompt = np.concatenate([before, sentence[: gold_starts[asked]]])
+        found.setdefault(tuple(prompt), (prompt, sentence[gold_starts[asked] :]))
+    return list(found.values())

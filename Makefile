@@ -1,0 +1,43 @@
+# Everyday commands. The first two set everything up by themselves; see README.md.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.installed
+
+.PHONY: demo test test-fast lint format benchmarks lock clean
+
+demo: $(READY)  ## simulate a small swarm with a known law, fit it and propose a mix
+	$(BIN)/python -m olmix simulate --source dclm --runs 128 --out results/demo
+	$(BIN)/python -m olmix fit --ratios results/demo/ratios.csv --metrics results/demo/metrics.csv \
+	  --domains results/demo/domains.json --target-tokens 1e12 --repetition 4 --kl 0.05 \
+	  --held-out 10 --bootstrap 100 --out results/demo/fit
+
+test: $(READY)  ## all tests
+	$(BIN)/python -m pytest
+
+test-fast: $(READY)  ## the tests that take seconds
+	$(BIN)/python -m pytest -m "not slow"
+
+lint: $(READY)  ## what CI checks before the tests
+	$(BIN)/ruff check scripts tests envs
+	$(BIN)/ruff format --check scripts tests envs
+
+format: $(READY)
+	$(BIN)/ruff check --fix scripts tests envs
+	$(BIN)/ruff format scripts tests envs
+
+benchmarks: $(READY)  ## ratios measured side by side, one script after another
+	for script in tests/benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+lock:  ## resolve envs/requirements*.in again
+	$(PYTHON) envs/lock.py
+
+$(READY): envs/requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or later is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -r envs/requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	touch $(READY)
+
+clean:  ## remove what set-up and runs made
+	rm -rf $(VENV) results/demo .pytest_cache .ruff_cache

@@ -1,0 +1,189 @@
+"""``python -m olmix fit``: from a finished swarm to a mix."""
+
+import argparse
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from olmix.domains import DomainSet
+from olmix.errors import OlmixError
+from olmix.files import sha256
+from olmix.method import Method
+from olmix.plots.proposal import plot_coefficients, plot_fit, plot_kl_sweep, plot_mix
+from olmix.proposal_report import gain_lines, mix_table, write_mix_csv, write_sweep_csv
+from olmix.proposers.proposal import Proposal, Request
+from olmix.sensitivity import kl_sweep
+from olmix.surrogate import Surrogate
+from olmix.swarm_options import (
+    add_method_options,
+    add_request_options,
+    add_swarm_options,
+    check_same_domains,
+    method_from,
+    prior_from,
+    swarm_from,
+)
+from olmix.tables import SwarmTable
+from olmix.uncertainty import Bootstrap, bootstrap
+from olmix.validation import HeldOut, validate
+
+HELP = "fit a swarm you have (ratios.csv, metrics.csv) and propose a mix"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """A swarm, its domains, a method and a request."""
+    add_swarm_options(parser)
+    parser.add_argument(
+        "--domains", type=Path, required=True, metavar="FILE",
+        help="JSON or YAML with token_counts {domain: tokens} and optionally relative_sizes, "
+        "the prior of the KL term (default: natural)",
+    )  # fmt: skip
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write")
+    add_method_options(parser)
+    add_request_options(parser)
+    checks = parser.add_argument_group("checks")
+    checks.add_argument(
+        "--held-out", type=int, default=0, metavar="N",
+        help="score a second fit on N runs it has not seen; the mix still uses all (default: 0)",
+    )  # fmt: skip
+    checks.add_argument(
+        "--bootstrap", type=int, default=0, metavar="N",
+        help="resample the runs N times: intervals of each weight and of the gain (default: 0)",
+    )  # fmt: skip
+    checks.add_argument(
+        "--level", type=float, default=0.9, help="level of those intervals (default: 0.9)"
+    )
+    checks.add_argument(
+        "--kl-sweep", action="store_true", help="also propose for other weights of the KL term"
+    )
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """One call of the command, once its inputs are read and checked."""
+
+    swarm: SwarmTable
+    families: dict[str, list[str]]
+    domains: DomainSet
+    method: Method
+    request: Request
+    seed: int
+
+    def propose(self, surrogate: Surrogate, request: Request) -> Proposal:
+        return self.method.propose(surrogate, self.swarm, request, seed=self.seed)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Fit, check, propose, write, and print what a person wants to know."""
+    fit = _read(args)
+    held_out = None
+    if args.held_out:
+        held_out = validate(
+            fit.method, fit.swarm, held_out=args.held_out, seed=args.seed, families=fit.families
+        )
+    surrogate = fit.method.fit(fit.swarm, fit.families)
+    proposal = fit.propose(surrogate, fit.request)
+    spread = _bootstrap(args, fit, surrogate, proposal) if args.bootstrap else None
+    inputs = {"ratios": args.ratios, "metrics": args.metrics, "domains": args.domains}
+    proposal.made_from.update(
+        {name: {"path": str(path), "sha256": sha256(path)} for name, path in inputs.items()},
+        runs=len(fit.swarm),
+        tasks=list(fit.swarm.tasks),
+        notes=list(fit.swarm.notes),
+        bootstrap=spread.to_dict() if spread else None,
+    )
+    _write(args, fit, surrogate, proposal, held_out, spread)
+    _print(args, fit, surrogate, proposal, held_out, spread)
+
+
+def _read(args: argparse.Namespace) -> _Fit:
+    """Inputs, refused here if at all: nothing long has started yet."""
+    if not 0 < args.level < 1:
+        raise OlmixError(f"--level {args.level}: expected a number between 0 and 1")
+    for option, value in (("--bootstrap", args.bootstrap), ("--held-out", args.held_out)):
+        if value < 0:
+            raise OlmixError(f"{option} {value}: expected 0 or more")
+    swarm, families = swarm_from(args)
+    domains = DomainSet.load(args.domains)
+    check_same_domains(swarm.domains, domains.names, str(args.ratios))
+    domains = domains.subset(swarm.domains)
+    request = Request.for_domains(
+        domains,
+        kl=args.kl,
+        repetition=args.repetition,
+        requested=args.target_tokens,
+        prior=prior_from(args.domains, domains),
+    )
+    return _Fit(swarm, families, domains, method_from(args), request, args.seed)
+
+
+def _bootstrap(
+    args: argparse.Namespace, fit: _Fit, surrogate: Surrogate, proposal: Proposal
+) -> Bootstrap:
+    def progress(done: int, of: int) -> None:
+        sys.stderr.write(f"\rbootstrap: {done} of {of}" + ("\n" if done == of else ""))
+
+    return bootstrap(
+        fit.swarm,
+        surrogate,
+        fit.request,
+        proposal,
+        fit.propose,
+        baseline=fit.request.prior,
+        families=fit.families,
+        replicates=args.bootstrap,
+        level=args.level,
+        seed=args.seed,
+        on_progress=progress,
+    )
+
+
+def _write(
+    args: argparse.Namespace,
+    fit: _Fit,
+    surrogate: Surrogate,
+    proposal: Proposal,
+    held_out: HeldOut | None,
+    spread: Bootstrap | None,
+) -> None:
+    """model.json, mix.json, mix.csv and the figures."""
+    out, natural = args.out, fit.domains.natural()
+    note = f"{args.ratios.parent.name}: {len(fit.swarm)} runs, {args.regressor}"
+    weights = spread.weight_intervals() if spread else None
+    surrogate.save(out / "model.json")
+    proposal.save(out / "mix.json")
+    write_mix_csv(out / "mix.csv", proposal, natural, weights)
+    shown, train, test = surrogate, fit.swarm, None
+    if held_out:
+        shown, train, test = held_out.surrogate, held_out.train, held_out.test
+    plot_fit(out / "fit.pdf", shown, train, test, fit.families, note)
+    plot_mix(out / "mix.pdf", proposal, natural, weights, note)
+    plot_coefficients(out / "coefficients.pdf", surrogate, natural, note)
+    if args.kl_sweep:
+        points = kl_sweep(surrogate, fit.request, fit.propose)
+        write_sweep_csv(out / "kl_sweep.csv", points)
+        plot_kl_sweep(out / "kl_sweep.pdf", points, args.kl, note)
+
+
+def _print(
+    args: argparse.Namespace,
+    fit: _Fit,
+    surrogate: Surrogate,
+    proposal: Proposal,
+    held_out: HeldOut | None,
+    spread: Bootstrap | None,
+) -> None:
+    swarm = fit.swarm
+    lines = [f"{len(swarm)} runs, {len(swarm.domains)} domains, {len(swarm.tasks)} tasks"]
+    lines += [f"  note: {note}" for note in swarm.notes]
+    if held_out:
+        lines.append(
+            f"fit on {len(held_out.test)} held-out runs: Pearson {held_out.mean:.3f} "
+            f"(mean over {len(held_out.by_output)} outputs), {held_out.average:.3f} (average BPB)"
+        )
+    natural = fit.domains.natural()
+    intervals = spread.weight_intervals() if spread else None
+    lines += ["", *mix_table(proposal, natural, intervals), ""]
+    lines += gain_lines(proposal, float(surrogate.average(natural.weights[None])[0]), spread)
+    lines.append(f"written to {args.out}: mix.json, mix.csv, model.json and figures")
+    sys.stdout.write("\n".join(lines) + "\n")

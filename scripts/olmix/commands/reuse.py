@@ -1,0 +1,215 @@
+"""``python -m olmix reuse``: update a mix after its domains changed, recomputing few weights."""
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from olmix.auto_reuse import AutoChoice, choose_reuse, join_swarms, probe_size
+from olmix.domains import DomainSet
+from olmix.errors import OlmixError
+from olmix.files import write_json
+from olmix.mix import Mix
+from olmix.planning import swarm_size
+from olmix.plots.proposal import plot_mix
+from olmix.proposal_report import gain_lines, mix_table, write_mix_csv
+from olmix.proposers.proposal import Proposal, read_mix
+from olmix.reuse import Collapse, carry_swarm, propose_with_reuse
+from olmix.swarm import SwarmDistribution, sample_swarm
+from olmix.swarm_options import (
+    add_method_options,
+    add_request_options,
+    add_swarm_options,
+    method_from,
+    prior_from,
+    swarm_from,
+)
+from olmix.tables import SwarmTable, read_swarm, write_table
+from olmix.updates import ReuseSplit, Update, full_reuse, infer_update, partial_reuse
+
+HELP = "update an existing mix after domains were added, removed, partitioned or revised"
+
+# A swarm trained on expanded mixes may have their ratios rounded; beyond this it is another swarm.
+_RATIO_TOLERANCE = 5e-3
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The update, what to recompute, and the swarm once it is trained."""
+    update = parser.add_argument_group("update")
+    update.add_argument(
+        "--mix", type=Path, required=True, metavar="JSON",
+        help="existing mix: a mix.json of `fit`, or {domain: weight}",
+    )  # fmt: skip
+    update.add_argument(
+        "--from", dest="before", type=Path, required=True, metavar="FILE",
+        help="domains before the update: JSON or YAML with token_counts",
+    )  # fmt: skip
+    update.add_argument(
+        "--to", dest="after", type=Path, required=True, metavar="FILE",
+        help="domains after the update; a changed token count means revised",
+    )  # fmt: skip
+    update.add_argument(
+        "--partition", action="append", default=[], metavar="WHOLE=PART,PART",
+        help="new domains that are parts of an old one; may be repeated (default: none)",
+    )  # fmt: skip
+    choice = parser.add_argument_group("what to recompute besides the affected domains")
+    choice.add_argument(
+        "--recompute", nargs="+", default=[], metavar="DOMAIN",
+        help="unaffected domains to recompute too: partial reuse (default: none, full reuse)",
+    )  # fmt: skip
+    choice.add_argument(
+        "--reuse-within", nargs="+", default=[], metavar="SOURCE",
+        help="freeze ratios only inside these sources (default: all unaffected domains together)",
+    )  # fmt: skip
+    choice.add_argument(
+        "--auto", action="store_true",
+        help="choose by the coupling κ: needs --old-ratios, --old-metrics, and the probe swarm as "
+        "--ratios, --metrics",
+    )  # fmt: skip
+    choice.add_argument(
+        "--budget", type=int, metavar="RUNS", help="with --auto: proxy runs this update may cost"
+    )
+    choice.add_argument("--old-ratios", type=Path, metavar="CSV", help="with --auto: old swarm")
+    choice.add_argument("--old-metrics", type=Path, metavar="CSV", help="with --auto: old swarm")
+    choice.add_argument(
+        "--c", type=int, default=3, help="swarm size: about c(m+1) runs (default: 3)"
+    )
+    add_swarm_options(parser, required=False)
+    add_method_options(parser)
+    add_request_options(parser)
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Write the runs to train, or, once there is a swarm of them, the updated mix."""
+    if (args.ratios is None) != (args.metrics is None):
+        raise OlmixError("--ratios and --metrics go together")
+    before, after = DomainSet.load(args.before), DomainSet.load(args.after)
+    update = infer_update(before, after, _partitions(args.partition))
+    after = update.apply(before)
+    existing = read_mix(args.mix)
+    prior = prior_from(args.after, after)
+    if args.auto:
+        _run_auto(args, before, after, update, existing, prior)
+        return
+    split = partial_reuse(before, after, recompute=args.recompute, reuse_within=args.reuse_within)
+    collapse = Collapse(after, split, existing)
+    runs = swarm_size(split.dimension, args.c)
+    if args.ratios is None and runs:
+        _write_runs(args, collapse, prior, runs)
+        return
+    swarm = _collapsed_swarm(swarm_from(args)[0], collapse) if runs else None
+    request = collapse.request(
+        kl=args.kl, repetition=args.repetition, requested=args.target_tokens, prior=prior
+    )
+    proposal = propose_with_reuse(swarm, collapse, request, method_from(args), seed=args.seed)
+    _write_answer(args, proposal, collapse)
+
+
+def _partitions(options: list[str]) -> dict[str, list[str]]:
+    partitions = {}
+    for option in options:
+        whole, equals, parts = option.partition("=")
+        if not (whole and equals and parts):
+            raise OlmixError(f"--partition {option!r}: expected WHOLE=PART,PART")
+        partitions[whole] = parts.split(",")
+    return partitions
+
+
+def _write_runs(args: argparse.Namespace, collapse: Collapse, prior: Mix, runs: int) -> None:
+    """Sample the swarm to train: mixes over all domains, and their collapsed form."""
+    swarm = sample_swarm(
+        collapse.collapse(prior), runs, seed=args.seed, distribution=SwarmDistribution("dense")
+    )
+    names = [f"run-{index:04d}" for index in range(runs)]
+    write_table(args.out / "collapsed_ratios.csv", names, collapse.names, swarm.mixes)
+    expanded = swarm.mixes @ collapse.expansion
+    write_table(args.out / "ratios.csv", names, collapse.domains.names, expanded)
+    write_json(args.out / "split.json", _split_record(collapse.split))
+    sys.stdout.write(
+        f"{collapse.split.dimension} weights to recompute: train {runs} proxies on the mixes in "
+        f"{args.out / 'ratios.csv'},\nthen call again with --ratios and --metrics of those runs\n"
+    )
+
+
+def _collapsed_swarm(swarm: SwarmTable, collapse: Collapse) -> SwarmTable:
+    """A swarm over the collapsed domains, from one over them or over the expanded mixes."""
+    if set(swarm.domains) == set(collapse.names):
+        columns = [swarm.domains.index(name) for name in collapse.names]
+        return replace(swarm, domains=collapse.names, mixes=swarm.mixes[:, columns])
+    if set(swarm.domains) != set(collapse.domains.names):
+        odd = sorted(set(swarm.domains) - set(collapse.domains.names) - set(collapse.names))
+        raise OlmixError(
+            f"ratios: the swarm's {len(swarm.domains)} domains are neither the updated ones nor "
+            f"{', '.join(collapse.names[:3])}, ..." + (f" (unknown: '{odd[0]}')" if odd else "")
+        )
+    columns = [swarm.domains.index(name) for name in collapse.domains.names]
+    mixes = swarm.mixes[:, columns]
+    collapsed = mixes @ collapse.membership.T
+    distance = np.abs(collapsed @ collapse.expansion - mixes).max(1)
+    if (distance > _RATIO_TOLERANCE).any():
+        worst = int(distance.argmax())
+        raise OlmixError(
+            f"ratios: run '{swarm.runs[worst]}' does not keep the frozen ratios of the existing "
+            f"mix (a weight is off by {distance[worst]:.3g})"
+        )
+    return replace(swarm, domains=collapse.names, mixes=collapsed)
+
+
+def _run_auto(
+    args: argparse.Namespace,
+    before: DomainSet,
+    after: DomainSet,
+    update: Update,
+    existing: Mix,
+    prior: Mix,
+) -> None:
+    """Probe first; with the probe trained, choose what to recompute and write the runs to train."""
+    for option in ("old_ratios", "old_metrics", "budget"):
+        if getattr(args, option) is None:
+            raise OlmixError(f"--auto needs --{option.replace('_', '-')}")
+    full = Collapse(after, full_reuse(before, after), existing)
+    if args.ratios is None:
+        _write_runs(args, full, prior, probe_size(before, after))
+        return
+    probe = _collapsed_swarm(swarm_from(args)[0], full)
+    probe = replace(probe, domains=after.names, mixes=probe.mixes @ full.expansion)
+    old = carry_swarm(read_swarm(args.old_ratios, args.old_metrics), update, before)
+    joined = join_swarms(old.select_tasks(probe.tasks), probe)
+    choice = choose_reuse(joined, before, after, budget=args.budget, c=args.c)
+    sys.stdout.write("\n".join(choice.explain()) + "\n")
+    _write_auto_runs(args, choice, Collapse(after, choice.split, existing), probe, prior)
+
+
+def _write_auto_runs(
+    args: argparse.Namespace, choice: AutoChoice, collapse: Collapse, probe: SwarmTable, prior: Mix
+) -> None:
+    """The runs beyond the probe's, which already lie in the chosen collapsed space."""
+    rest = choice.runs - len(probe)
+    recompute = " ".join(step.domain for step in choice.steps)
+    if rest > 0:
+        _write_runs(args, collapse, prior, rest)
+    write_json(args.out / "split.json", _split_record(choice.split) | {"why": choice.explain()})
+    again = f" --recompute {recompute}" if recompute else ""
+    sys.stdout.write(f"the final call is without --auto, on probe and new runs together:{again}\n")
+
+
+def _split_record(split: ReuseSplit) -> dict:
+    return {
+        "frozen": {name: list(members) for name, members in split.groups.items()},
+        "recomputed": list(split.recomputed),
+    }
+
+
+def _write_answer(args: argparse.Namespace, proposal: Proposal, collapse: Collapse) -> None:
+    natural = collapse.domains.natural()
+    proposal.save(args.out / "mix.json")
+    write_mix_csv(args.out / "mix.csv", proposal, natural, None)
+    plot_mix(args.out / "mix.pdf", proposal, natural, None, f"reuse of {args.mix.name}")
+    groups = ", ".join(f"{name} ({len(m)})" for name, m in collapse.split.groups.items())
+    lines = [f"frozen: {groups}; recomputed: {len(collapse.split.recomputed)} domains", ""]
+    lines += [*mix_table(proposal, natural, None), "", *gain_lines(proposal, None, None)]
+    lines.append(f"written to {args.out}: mix.json, mix.csv and a figure")
+    sys.stdout.write("\n".join(lines) + "\n")

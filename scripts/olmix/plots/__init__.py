@@ -1,0 +1,1 @@
+"""Figures: one function each, all in the style of `olmix.plots.style`."""

@@ -1,0 +1,75 @@
+"""One style for every figure: a paper column, colour-blind safe, fonts embedded."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+
+from olmix.files import replacing
+
+__all__ = ["COLOURS", "COLUMN_WIDTH", "PAGE_WIDTH", "save", "stamp", "style"]
+
+COLUMN_WIDTH = 3.4  # inches
+PAGE_WIDTH = 7.0
+
+# Okabe and Ito's colour-blind safe palette, by what it stands for in every figure.
+COLOURS = {
+    "natural": "#7f7f7f",
+    "proposed": "#0072B2",
+    "train": "#999999",
+    "held_out": "#D55E00",
+    "cap": "#CC79A7",
+    "interval": "#000000",
+    "log_linear": "#0072B2",
+    "bimix": "#E69F00",
+    "autoscale": "#009E73",
+    "lightgbm": "#D55E00",
+    "gaussian_process": "#CC79A7",
+    "search": "#56B4E9",
+}
+
+_SETTINGS = {
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "lines.linewidth": 1.2,
+    "figure.dpi": 150,
+    "savefig.dpi": 200,
+    "pdf.fonttype": 42,
+    "ps.fonttype": 42,
+    "svg.hashsalt": "olmix",
+}
+
+
+@contextlib.contextmanager
+def style() -> Iterator[None]:
+    """Draw without a screen, in the house style; the settings end with the block."""
+    with mpl.rc_context(_SETTINGS):
+        plt.switch_backend("agg")
+        yield
+
+
+def stamp(figure: plt.Figure, text: str) -> None:
+    """Say small under the lower right corner what made the figure (scale, data)."""
+    figure.text(0.995, -0.01, text, ha="right", va="top", fontsize=5, color="#666666")
+
+
+def save(figure: plt.Figure, path: str | Path) -> None:
+    """Write ``path`` (.pdf) and a PNG beside it, the same bytes for the same figure."""
+    path = Path(path)
+    for target, metadata in (
+        (path.with_suffix(".pdf"), {"CreationDate": None}),
+        (path.with_suffix(".png"), {"Software": None}),
+    ):
+        with replacing(target) as temporary:
+            figure.savefig(temporary, metadata=metadata, bbox_inches="tight", pad_inches=0.03)
+    plt.close(figure)

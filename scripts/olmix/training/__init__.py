@@ -1,0 +1,1 @@
+"""Training runs: settings, optimiser, checkpoints, one run, and many runs in one job."""

@@ -1,0 +1,145 @@
+"""One or many processes: who this one is, and the model spread over all of them.
+
+`torchrun` starts the processes; every one reads its own rows of the same global batch, so a run
+is the same computation for any number of them, up to rounding.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+from torch.distributed.tensor import DTensor, distribute_tensor
+from torch.nn.parallel import DistributedDataParallel
+
+from olmix.errors import OlmixError
+from olmix.model.transformer import Transformer
+
+__all__ = ["LossOf", "Processes", "copy_into", "processes", "sharded", "synchronised", "whole"]
+
+PATIENCE = timedelta(hours=2)
+"""How long processes wait for one another: the first evaluates and writes while others wait."""
+
+
+@dataclass(frozen=True)
+class Processes:
+    """This process among those of the run."""
+
+    device: torch.device
+    rank: int = 0
+    count: int = 1
+
+    @property
+    def first(self) -> bool:
+        """Whether this is the process that writes files."""
+        return self.rank == 0
+
+    def wait(self) -> None:
+        """Wait until every process is here."""
+        if self.count > 1:
+            dist.barrier()
+
+    def mean(self, values: Tensor) -> Tensor:
+        """The mean of ``values`` over the processes."""
+        if self.count > 1:
+            dist.all_reduce(values)
+            values /= self.count
+        return values
+
+    def first_says(self, answer: bool) -> bool:
+        """The first process's ``answer``, in every process."""
+        if self.count == 1:
+            return answer
+        flag = torch.tensor(float(answer), device=self.device)
+        dist.broadcast(flag, src=0)
+        return bool(flag.item())
+
+
+@contextlib.contextmanager
+def processes(device: str = "auto") -> Iterator[Processes]:
+    """Join the other processes that `torchrun` started, if any, and leave them at the end."""
+    count = int(os.environ.get("WORLD_SIZE", "1"))
+    place = _device(device)
+    if count == 1:
+        yield Processes(place)
+        return
+    if place.type == "cuda":
+        torch.cuda.set_device(place)
+    backend = "nccl" if place.type == "cuda" else "gloo"
+    dist.init_process_group(backend, timeout=PATIENCE)
+    try:
+        yield Processes(place, dist.get_rank(), count)
+    finally:
+        dist.destroy_process_group()
+
+
+def _device(name: str) -> torch.device:
+    """The torch device called ``name``; ``auto`` is this process's GPU, or else the CPU."""
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name == "cuda":
+        name = f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
+    try:
+        torch.empty(0, device=name)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise OlmixError(f"device {name!r} cannot be used ({reason})") from error
+    return torch.device(name)
+
+
+class LossOf(nn.Module):
+    """A model whose forward pass is its loss: what DDP and FSDP2 hook into."""
+
+    def __init__(self, model: Transformer) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, ids: Tensor, z_loss: float) -> Tensor:
+        """`Transformer.loss`."""
+        return self.model.loss(ids, z_loss)
+
+
+def synchronised(model: Transformer, team: Processes) -> nn.Module:
+    """The loss of a model whose gradients are averaged over the processes (DDP)."""
+    if team.count == 1:
+        return LossOf(model)
+    return DistributedDataParallel(LossOf(model))
+
+
+def sharded(model: Transformer, team: Processes, *, bfloat16: bool) -> nn.Module:
+    """The loss of a model whose weights are spread over the processes, layer by layer (FSDP2).
+
+    With ``bfloat16``, weights are gathered in bfloat16; gradients are summed in float32.
+    """
+    if team.count == 1:
+        raise OlmixError("a sharded run needs more than one process; start it with torchrun")
+    policy = MixedPrecisionPolicy()
+    if bfloat16:
+        policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
+    loss = LossOf(model)
+    mesh = dist.init_device_mesh(team.device.type, (team.count,))
+    for part in (*model.blocks, loss):
+        fully_shard(part, mesh=mesh, mp_policy=policy)
+    return loss
+
+
+def whole(tensor: Tensor) -> Tensor:
+    """A tensor gathered from its shards, or as it is; all processes must ask for it."""
+    return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
+
+
+@torch.no_grad()
+def copy_into(tensor: Tensor, value: Tensor) -> None:
+    """Fill ``tensor`` from a whole ``value``: from this process's part of it if it is sharded."""
+    if isinstance(tensor, DTensor):
+        value = value.to(tensor.device)
+        # Every process has read the whole value: each takes its own part, nothing is sent.
+        value = distribute_tensor(
+            value, tensor.device_mesh, tensor.placements, src_data_rank=None
+        )
+    tensor.copy_(value)
