@@ -130,7 +130,9 @@ def choose_reuse(
     first = now = coupling(coefficients, fixed)
     steps: list[ChoiceStep] = []
     stopped = "every unaffected domain is recomputed"
-    while fixed.sum() > 1:
+    if first == 0:
+        stopped = "κ is 0 already: the reused domains move no task"
+    while first > 0 and fixed.sum() > 1:
         drops = coupling_reductions(coefficients, fixed)
         best = int(np.nanargmax(drops))
         if drops[best] < min_reduction * first:

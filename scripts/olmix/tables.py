@@ -5,6 +5,7 @@ really contain is handled here and reported: an unnamed row index, ratios rounde
 sums to 0.999, runs present in one file only. What cannot be repaired is refused with its place.
 """
 
+import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -114,10 +115,12 @@ def _read_table(path: str | Path, notes: list[str]) -> tuple[pd.DataFrame, list[
     """One table indexed by run, and its value columns, all finite numbers."""
     path = Path(path)
     try:
-        frame = pd.read_csv(path, dtype={"run": str})
+        _check_layout(path)
+        # A run called 007 or NA keeps its name.
+        frame = pd.read_csv(path, dtype={"run": str}, keep_default_na=False)
     except FileNotFoundError:
         raise OlmixError(f"{path}: no such file") from None
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+    except (csv.Error, ValueError) as error:  # pandas' parser errors are ValueErrors
         raise OlmixError(f"{path}: not a CSV table ({str(error).splitlines()[0]})") from None
     # pandas names a column without a header "Unnamed: 0": it is a row index that was saved along.
     unnamed = [column for column in frame.columns if str(column).startswith("Unnamed:")]
@@ -130,6 +133,9 @@ def _read_table(path: str | Path, notes: list[str]) -> tuple[pd.DataFrame, list[
         notes.append(f"{path.name}: unnamed index column ignored")
     if frame.empty:
         raise OlmixError(f"{path}: no runs")
+    blank = np.flatnonzero(frame["run"].str.strip() == "")
+    if blank.size:
+        raise OlmixError(f"{path}: line {blank[0] + 2} has no run")
     repeated = frame["run"][frame["run"].duplicated()]
     if len(repeated):
         line = repeated.index[0] + 2
@@ -139,11 +145,27 @@ def _read_table(path: str | Path, notes: list[str]) -> tuple[pd.DataFrame, list[
         if not np.isfinite(numbers).all():
             row = int(np.flatnonzero(~np.isfinite(numbers))[0])
             raise OlmixError(
-                f"{path}: line {row + 2}, column '{column}': {frame[column].iloc[row]!r} is not a "
+                f"{path}: line {row + 2}, column '{column}': '{frame[column].iloc[row]}' is not a "
                 f"finite number (run '{frame['run'].iloc[row]}')"
             )
         frame[column] = numbers
     return frame.set_index("run"), values
+
+
+def _check_layout(path: Path) -> None:
+    """Refuse what pandas would repair in silence: equal columns, rows longer or shorter."""
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        rows = csv.reader(file)
+        header = next(rows, [])
+        twice = [column for column in header if column and header.count(column) > 1]
+        if twice:
+            raise OlmixError(f"{path}: column '{twice[0]}' appears more than once")
+        for row in rows:
+            if row and len(row) != len(header):
+                raise OlmixError(
+                    f"{path}: line {rows.line_num} has {len(row)} values, "
+                    f"expected the header's {len(header)}"
+                )
 
 
 def _as_mixes(frame: pd.DataFrame, path: str | Path, notes: list[str]) -> np.ndarray:

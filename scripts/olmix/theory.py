@@ -80,7 +80,10 @@ def strong_convexity(directions: np.ndarray) -> float:
     hessian = (directions * lowest[:, None]).T @ directions / tasks
     # An orthonormal basis of {v : Σv = 0}.
     basis = np.linalg.svd(np.ones((1, size)))[2][1:].T
-    return float(max(np.linalg.eigvalsh(basis.T @ hessian @ basis)[0], 0.0))
+    curvatures = np.linalg.eigvalsh(basis.T @ hessian @ basis)
+    # What rounding leaves of a flat direction is not curvature.
+    flat = size * np.finfo(float).eps * curvatures[-1]
+    return float(curvatures[0]) if curvatures[0] > flat else 0.0
 
 
 def performance_gap_bound(

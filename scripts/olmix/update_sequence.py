@@ -105,14 +105,17 @@ class UpdateSequence:
         raise OlmixError(f"updates: no update '{stage}', expected one of {known}")
 
 
-def load_updates(path: str | Path) -> UpdateSequence:
-    """Read an updates file; `config/updates/paper.yaml` shows and explains every key."""
+def load_updates(path: str | Path, catalogue: DomainSet | None = None) -> UpdateSequence:
+    """Read an updates file; `config/updates/paper.yaml` shows and explains every key.
+
+    ``catalogue`` replaces the file's own ``domains``: the same updates on counted domains.
+    """
     path = Path(path)
     content = read_config(path)
     keys = ("description", "domains", "initial", "reuse_within", "updates")
     check_keys(content, keys, ("domains", "initial", "updates"), where=str(path))
     try:
-        catalogue = _catalogue(content["domains"], path.parent)
+        catalogue = catalogue or _catalogue(content["domains"], path.parent)
         initial = DomainSet(tuple(_named_domains(content["initial"], "initial", catalogue)))
         steps: list[Step] = []
         domains = initial

@@ -96,6 +96,9 @@ class Handler(BaseHTTPRequestHandler):
     def tree(self, url):
         folder = url.path.split("/tree/")[1].partition("/")[2]
         paths = sorted(p for p in self.hub.files if p.startswith(f"{folder}/" if folder else ""))
+        if not paths:
+            self.send(404)
+            return
         cursor = int(urllib.parse.parse_qs(url.query).get("cursor", ["0"])[0])
         page = [self.hub.entry(path) for path in paths[cursor : cursor + 2]]
         page.append({"type": "directory", "path": "data/a", "size": 0, "oid": "0"})
@@ -379,6 +382,8 @@ def test_the_token_does_not_follow_a_redirect_elsewhere(tmp_path, fake):
 def test_nothing_there(tmp_path, fake, client):
     with pytest.raises(OlmixError, match=r"no file matches none/\*.jsonl \(of 'a'\)"):
         plan_download(one_file("none/*.jsonl"), tmp_path, client)
+    both = TextSource("m", {"a": ("gone/*", "data/a/*")}, dataset="some/data", local=False)
+    assert len(plan_download(both, tmp_path, client).files) == 2
     missing = TextSource("mine", {"a": ("x",)}, dataset="no/such", local=False)
     with pytest.raises(OlmixError, match=r"no/such.*not found \(HTTP 404\)"):
         plan_download(missing, tmp_path, client)

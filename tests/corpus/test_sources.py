@@ -1,12 +1,12 @@
 """Sources: which files, and which domain each document belongs to."""
 
+import glob
 from pathlib import Path
 
 import pytest
 
 from olmix.config_files import read_config
-from olmix.corpus.download import _matches
-from olmix.corpus.sources import find_files, read_sources, source_from_patterns
+from olmix.corpus.sources import find_files, path_matches, read_sources, source_from_patterns
 from olmix.errors import OlmixError
 
 
@@ -37,6 +37,28 @@ def test_missing_file_and_empty_glob(tmp_path):
     touch(tmp_path / "a.csv")
     with pytest.raises(OlmixError, match=r"a.csv: unknown kind of text file"):
         find_files([f"{tmp_path}/a.csv"], "d")
+
+
+@pytest.mark.parametrize(
+    ("path", "pattern", "expected"),
+    [
+        ("a/b.txt", "a/*.txt", True),
+        ("a/b/c.txt", "a/*.txt", False),
+        ("a/b/c.txt", "a/**/*.txt", True),
+        ("a/c.txt", "a/**/*.txt", True),
+        ("a/b/c/d.txt", "**/d.txt", True),
+        ("a/x1.txt", "a/x[12].txt", True),
+        ("a/x3.txt", "a/x[12].txt", False),
+        ("a/bb.txt", "a/?.txt", False),
+        ("a", "a/*", False),
+    ],
+)
+def test_globs_inside_a_dataset_follow_local_rules(tmp_path, path, pattern, expected):
+    assert path_matches(path, pattern) is expected
+    touch(tmp_path / path)
+    found = {p for p in tmp_path.rglob("*") if p.is_file()}
+    local = {Path(p) for p in glob.glob(f"{tmp_path}/{pattern}", recursive=True)}  # noqa: PTH207
+    assert bool(found & local) is expected
 
 
 def test_command_line_source(tmp_path):
@@ -185,11 +207,11 @@ def test_the_papers_corpora_do_not_overlap_by_accident():
         ],
     }.items():
         for folder in folders:
-            path = f"{folder}/shard_00000000.jsonl.zst".split("/")
+            path = f"{folder}/shard_00000000.jsonl.zst"
             takers = [
                 domain
                 for domain, patterns in sources[name].patterns.items()
-                if any(_matches(path, pattern.split("/")) for pattern in patterns)
+                if any(path_matches(path, pattern) for pattern in patterns)
             ]
             assert len(takers) == 1, (folder, takers)
 

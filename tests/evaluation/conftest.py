@@ -64,14 +64,23 @@ REQUESTS = {
         request(1, "Q1", " second", 0, 1),
     ],
     # No label: the first continuation. A text or a list: the only one.
-    "unlabelled": [request(0, "def f():", "    pass", None), request(0, "def f():", " x", None, 1)],
-    "text_label": [request(0, "1 + 1 =", " two", "2", 5), request(1, "2 + 2 =", " four", ["4"], 7)],
-    "tuples": [request(0, "Who?", " ('swedish',)", [["swedish"]]), request(1, "Two?", " ('a', 'b')", [])],
-}  # fmt: skip
+    "unlabelled": [
+        request(0, "def f():", "    pass", None, 0),
+        request(0, "def f():", " x", None, 1),
+    ],
+    "text_label": [
+        request(0, "1 + 1 =", " two", "2", 5),
+        request(1, "2 + 2 =", " four", ["4"], 7),
+    ],
+    "tuples": [
+        request(0, "Who?", " ('swedish',)", [["swedish"]]),
+        request(1, "Which two?", " ('a', 'b')", [["a", "b"]]),
+    ],
+}
 DEV = [
-    {"question": f" Dev {n}? ", "subject": "formal_logic", "choices": ["no", f"yes {n}"], "answer": 1}
+    {"question": f" Dev {n}? ", "subject": "formal_logic", "choices": ["", f"yes {n}"], "answer": 1}
     for n in range(3)
-]  # fmt: skip
+]
 TEST = [{"question": "Real?", "subject": "formal_logic", "choices": ["a", "b"], "answer": 0}]
 
 
@@ -116,7 +125,7 @@ def recipe_path(tmp_path, wheel):
     config = {
         "name": "made-up",
         "source": {"package": "made-up", "version": "1.0", "sha256": sha256(wheel)},
-        "suite_hash": "93864fbdc6b11fdc",
+        "suite_hash": "1fd37d9d5e50c2c9",
         "matches": {"same": "the same"},
         "tasks": tasks,
     }

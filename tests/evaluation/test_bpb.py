@@ -36,7 +36,7 @@ def uniform(context_length: int = 64) -> Bigrams:
     return Bigrams(torch.full((VOCABULARY, VOCABULARY), 1 / VOCABULARY), context_length)
 
 
-def random_suite(make_suite, seed: int = 0, instances: int = 40):
+def random_suite(make_suite, seed: int = 0, instances: int = 12):
     rng = np.random.default_rng(seed)
 
     def text(low: int, high: int) -> str:

@@ -28,7 +28,7 @@ def test_golds_and_prompts_of_a_made_up_wheel(tmp_path, wheel, recipe_path):
     assert rows["choices"] == [Instance("Q0", " right"), Instance("Q1", " first")]
     assert rows["unlabelled"] == [Instance("def f():", "    pass")]
     assert rows["text_label"] == [Instance("1 + 1 =", " two"), Instance("2 + 2 =", " four")]
-    assert rows["tuples"] == [Instance("Who?", " swedish"), Instance("Two?", " a, b")]
+    assert rows["tuples"] == [Instance("Who?", " swedish"), Instance("Which two?", " a, b")]
     prompt = (
         "The following are multiple choice questions (with answers) about formal logic:\n\n"
         "Question: Dev 0?\nAnswer: yes 0\n\n"

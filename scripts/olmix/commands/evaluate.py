@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out",
         action="append",
         metavar="FILE",
-        help="result, one for each --run in the same order (default: eval.json in the run's folder)",
+        help="result, one for each --run in their order (default: eval.json in the run's folder)",
     )
     parser.add_argument(
         "--max-instances",

@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--suite",
         default="paper",
-        help="'paper', a recipe such as config/tasks/paper.yaml, or a suite folder (default: paper)",
+        help="'paper', a recipe like config/tasks/paper.yaml, or a suite folder (default: paper)",
     )
     parser.add_argument("--csv", action="store_true", help="print a CSV table (default: text)")
     parser.add_argument(

@@ -4,7 +4,6 @@ Files go to ``<to>/<dataset>/<path>``. ``<to>/checksums.json`` pins each dataset
 its first fetch and keeps the SHA-256 of every file, which later fetches must reproduce.
 """
 
-import fnmatch
 import hashlib
 import logging
 import os
@@ -19,9 +18,9 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from olmix.corpus.hub import PASSING_FAULTS, Hub, RemoteFile
+from olmix.corpus.hub import PASSING_FAULTS, Hub, NotFoundError, RemoteFile
 from olmix.corpus.lock import only_run
-from olmix.corpus.sources import TextSource
+from olmix.corpus.sources import TextSource, path_matches
 from olmix.errors import OlmixError
 from olmix.files import read_json, sha256, write_json
 
@@ -191,7 +190,7 @@ class _Listing:
         parts = pattern.split("/")
         plain = next((n for n, part in enumerate(parts[:-1]) if re.search(r"[*?[]", part)), -1)
         folder = "/".join(parts[:-1] if plain < 0 else parts[:plain])
-        return [file for file in self._files(folder) if _matches(file.path.split("/"), parts)]
+        return [file for file in self._files(folder) if path_matches(file.path, pattern)]
 
     def one(self, path: str) -> RemoteFile:
         for file in self._files(posixpath.dirname(path)):
@@ -201,22 +200,16 @@ class _Listing:
 
     def _files(self, folder: str) -> list[RemoteFile]:
         if folder not in self._folders:
-            files = list(self._hub.files(self._dataset, self._commit, folder))
+            try:
+                files = list(self._hub.files(self._dataset, self._commit, folder))
+            except NotFoundError:
+                files = []  # another glob of the domain may match
             for file in files:
                 parts = PurePosixPath(file.path).parts
                 if ".." in parts or file.path.startswith("/"):
                     raise OlmixError(f"{self._dataset}: refusing the file name {file.path!r}")
             self._folders[folder] = files
         return self._folders[folder]
-
-
-def _matches(path: list[str], pattern: list[str]) -> bool:
-    """Whether a path matches a glob, folder by folder; as for local files, ``**`` is any depth."""
-    if not pattern or not path:
-        return not pattern and not path
-    if pattern[0] == "**":
-        return any(_matches(path[skipped:], pattern[1:]) for skipped in range(len(path)))
-    return fnmatch.fnmatchcase(path[0], pattern[0]) and _matches(path[1:], pattern[1:])
 
 
 class _Fetcher:

@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from olmix.errors import OlmixError
 
-__all__ = ["Hub", "RemoteFile"]
+__all__ = ["Hub", "NotFoundError", "RemoteFile"]
 
 PUBLIC = "https://huggingface.co"
 TIMEOUT_SECONDS = 60
@@ -26,6 +26,10 @@ PASSING_FAULTS = (
     TimeoutError,
     ssl.SSLError,
 )
+
+
+class NotFoundError(OlmixError):
+    """The hub has no such dataset, revision, folder or file."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +153,7 @@ class Hub:
                     "terms on its page and put a token into the environment variable HF_TOKEN"
                 ) from None
             if error.code == 404:
-                raise OlmixError(f"{url}: not found (HTTP 404)") from None
+                raise NotFoundError(f"{url}: not found (HTTP 404)") from None
             if error.code in (408, 416, 429) or error.code >= 500:
                 raise
             raise OlmixError(f"{url}: refused (HTTP {error.code})") from None

@@ -145,10 +145,10 @@ class MixedData:
         length, available = self.sequence_length, self._stores[index].tokens
         sequence_edges = np.arange(first + -place % length, last, length, dtype=np.int64)
         epochs = np.arange(first // available, (last - 1) // available + 1, dtype=np.int64)
-        in_epoch = np.arange(0, available, length, dtype=np.int64)
+        low, high = 0, (available - 1) // length
         if len(epochs) == 1:  # the large domains: never list the chunks that are not drawn
             low, high = (first % available) // length, ((last - 1) % available) // length
-            in_epoch = np.arange(low, high + 1, dtype=np.int64) * length
+        in_epoch = np.arange(low, high + 1, dtype=np.int64) * length
         chunk_edges = (epochs[:, None] * available + in_epoch).reshape(-1)
         chunk_edges = chunk_edges[(chunk_edges > first) & (chunk_edges < last)]
         drawn = np.union1d(np.append(sequence_edges, first), chunk_edges)

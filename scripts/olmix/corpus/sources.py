@@ -15,6 +15,7 @@ the file of documents. Sources are named in a YAML file (``config/corpora.yaml``
         domains: {web:games: games, web:news: [politics, world]}
 """
 
+import fnmatch
 import glob
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,7 +29,14 @@ from olmix.corpus.store import folder_name
 from olmix.corpus.text import text_format
 from olmix.errors import OlmixError
 
-__all__ = ["TextSource", "find_files", "read_sources", "source_from_patterns"]
+__all__ = [
+    "TextSource",
+    "find_files",
+    "path_matches",
+    "read_labels",
+    "read_sources",
+    "source_from_patterns",
+]
 
 KEYS = (
     "access",
@@ -109,6 +117,19 @@ def find_files(patterns: list[str], name: str) -> list[Path]:
     for path in found:
         text_format(path)
     return sorted(found)
+
+
+def path_matches(path: str, pattern: str) -> bool:
+    """Whether a path of a dataset matches a glob, by the rules of local files (** is any depth)."""
+    return _parts_match(path.split("/"), pattern.split("/"))
+
+
+def _parts_match(path: list[str], pattern: list[str]) -> bool:
+    if not pattern or not path:
+        return not pattern and not path
+    if pattern[0] == "**":
+        return any(_parts_match(path[skipped:], pattern[1:]) for skipped in range(len(path)))
+    return fnmatch.fnmatchcase(path[0], pattern[0]) and _parts_match(path[1:], pattern[1:])
 
 
 def source_from_patterns(domains: Mapping[str, list[str]], text_field: str = "text") -> TextSource:

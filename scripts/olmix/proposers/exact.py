@@ -2,8 +2,6 @@
 
 import warnings
 
-import warnings
-
 import cvxpy as cp
 import numpy as np
 

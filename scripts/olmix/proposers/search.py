@@ -6,6 +6,7 @@ next round is drawn, more tightly, around the mean of that and the last prior.
 
 import numpy as np
 
+from olmix.errors import OlmixError
 from olmix.proposers.proposal import Proposal, Request, kl_divergence, within_caps
 from olmix.surrogate import Surrogate
 
@@ -30,6 +31,11 @@ def propose_search(
     ``maximise`` looks for the mix with the highest predicted BPB: the weak prior of RQ3 and the
     weak mix of §5.2, which no convex solver can find. The KL term, if any, still holds it back.
     """
+    if request.domains != surrogate.domains:
+        raise OlmixError(
+            f"proposal over {len(request.domains)} domains, but the model was fitted on "
+            f"{len(surrogate.domains)} others or in another order"
+        )
     rng = np.random.default_rng(seed)
     sign = -1.0 if maximise else 1.0
     centre = within_caps(request.prior.weights, request.caps)[0]

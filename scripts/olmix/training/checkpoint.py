@@ -121,7 +121,7 @@ class CheckpointFolder:
         kept = set(self.steps()[-KEPT:])
         for path in self.folder.iterdir():
             number = path.stem.removeprefix("step-")
-            if not (number.isdigit() and int(number) in kept):
+            if path.name != ".lock" and not (number.isdigit() and int(number) in kept):
                 path.unlink(missing_ok=True)
 
     def _records(self) -> list[Path]:

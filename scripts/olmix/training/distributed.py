@@ -7,7 +7,7 @@ is the same computation for any number of them, up to rounding.
 import contextlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 import torch
@@ -19,6 +19,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from olmix.errors import OlmixError
 from olmix.model.transformer import Transformer
+from olmix.training.deadline import Deadline
 
 __all__ = ["LossOf", "Processes", "copy_into", "processes", "sharded", "synchronised", "whole"]
 
@@ -28,11 +29,12 @@ PATIENCE = timedelta(hours=2)
 
 @dataclass(frozen=True)
 class Processes:
-    """This process among those of the run."""
+    """This process among those of the run, and when they must be done."""
 
     device: torch.device
     rank: int = 0
     count: int = 1
+    deadline: Deadline = field(default_factory=Deadline)
 
     @property
     def first(self) -> bool:
@@ -51,29 +53,30 @@ class Processes:
             values /= self.count
         return values
 
-    def first_says(self, answer: bool) -> bool:
+    def first_says(self, answer: int) -> int:
         """The first process's ``answer``, in every process."""
         if self.count == 1:
             return answer
-        flag = torch.tensor(float(answer), device=self.device)
-        dist.broadcast(flag, src=0)
-        return bool(flag.item())
+        said = torch.tensor(answer, device=self.device)
+        dist.broadcast(said, src=0)
+        return int(said.item())
 
 
 @contextlib.contextmanager
-def processes(device: str = "auto") -> Iterator[Processes]:
+def processes(device: str = "auto", deadline: Deadline | None = None) -> Iterator[Processes]:
     """Join the other processes that `torchrun` started, if any, and leave them at the end."""
+    deadline = deadline or Deadline()
     count = int(os.environ.get("WORLD_SIZE", "1"))
     place = _device(device)
     if count == 1:
-        yield Processes(place)
+        yield Processes(place, deadline=deadline)
         return
     if place.type == "cuda":
         torch.cuda.set_device(place)
     backend = "nccl" if place.type == "cuda" else "gloo"
     dist.init_process_group(backend, timeout=PATIENCE)
     try:
-        yield Processes(place, dist.get_rank(), count)
+        yield Processes(place, dist.get_rank(), count, deadline)
     finally:
         dist.destroy_process_group()
 

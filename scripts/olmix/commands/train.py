@@ -1,0 +1,286 @@
+"""`python -m olmix train`: train one run, or every run of a list, and resume what was left."""
+
+import argparse
+import logging
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from olmix.errors import OlmixError
+from olmix.files import read_json, write_json
+
+if TYPE_CHECKING:
+    from olmix.corpus.store import Corpus
+    from olmix.training.settings import RunSettings
+    from olmix.training.swarm_runner import RunRequest
+
+HELP = "train a model on a mix of a corpus, or every run of a list"
+
+EXIT_FAILED = 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    _add_run_arguments(parser.add_argument_group("one run"))
+    _add_science_arguments(parser.add_argument_group("its settings (defaults: the shape's preset)"))
+    many = parser.add_argument_group("many runs")
+    many.add_argument(
+        "--runs", metavar="JSON", help='list of {"folder", "corpus", "settings"}, instead of --out'
+    )
+    _add_evaluation_arguments(parser.add_argument_group("evaluation (default: none)"))
+    _add_hardware_arguments(parser.add_argument_group("hardware (never changes what is trained)"))
+
+
+def _add_run_arguments(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--corpus", metavar="DIR", help="folder of tokenised domains")
+    add("--out", metavar="DIR", help="folder of the run: weights.safetensors and run.json")
+    add("--shape", default="tiny-30m", help="name of the model's shape (default: tiny-30m)")
+    add(
+        "--mix",
+        default="natural",
+        metavar="MIX",
+        help="a mix's JSON file, 'natural', or name=weight,name=weight (default: natural)",
+    )
+    add("--tokens", type=int, metavar="N", help="tokens to train on, rounded up to whole batches")
+
+
+def _add_science_arguments(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--sequence-length", type=int, metavar="N", help="tokens in a sequence")
+    add("--batch-size", type=int, metavar="N", help="sequences in a step, over all processes")
+    add("--learning-rate", type=float, metavar="X", help="peak learning rate")
+    add("--warmup-steps", type=int, metavar="N", help="steps of linear warm-up")
+    add("--final-lr-fraction", type=float, metavar="X", help="last rate / peak (default: 0.1)")
+    add("--weight-decay", type=float, metavar="X", help="of matrices (default: 0.1)")
+    add("--z-loss", type=float, metavar="X", help="weight of the z-loss (default: 1e-5)")
+    add("--init", choices=("normal", "fast"), help="initialisation of the weights")
+    add("--init-seed", type=int, default=0, metavar="N", help="its seed (default: 0)")
+    add("--data-seed", type=int, default=0, metavar="N", help="seed of the data order (default: 0)")
+    add("--max-repetition", type=float, metavar="X", help="refuse more epochs (default: 4)")
+    add("--vocab-size", type=int, metavar="N", help="rows of the embedding (tiny: the corpus's)")
+
+
+def _add_evaluation_arguments(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--suite", metavar="DIR", help="task suite to score every finished run on (eval.json)")
+    add("--tokenizer", metavar="FILE", help="the corpus's tokenizer, to read the suite with")
+    add(
+        "--evaluate-at",
+        metavar="X,X",
+        help="also score at these fractions of training, into run.json (default: none)",
+    )
+    add("--max-instances", type=int, metavar="N", help="instances of a task scored (default: all)")
+    add("--batch-tokens", type=int, default=4096, metavar="N", help="scored at once (default: 4096)")
+
+
+def _add_hardware_arguments(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add("--device", default="auto", help="cpu, cuda, ... (default: a GPU if there is one)")
+    add(
+        "--precision",
+        choices=("auto", "float32", "bfloat16"),
+        default="auto",
+        help="arithmetic (default: bfloat16 on a GPU, else float32)",
+    )
+    add("--no-compile", action="store_true", help="do not compile the model on a GPU")
+    add("--micro-batch", type=int, metavar="N", help="sequences at a time (default: all)")
+    add("--sharded", action="store_true", help="shard the weights over torchrun's processes (FSDP2)")
+    add(
+        "--state",
+        metavar="DIR",
+        help="where unfinished runs keep checkpoints (default: .state beside the run or list)",
+    )
+    add(
+        "--checkpoint-seconds",
+        type=float,
+        default=600,
+        metavar="X",
+        help="time between checkpoints (default: 600)",
+    )
+    add("--checkpoint-steps", type=int, metavar="N", help="also every N steps (default: never)")
+    add(
+        "--time-limit",
+        type=float,
+        metavar="X",
+        help="write a checkpoint and exit with status 75 before X seconds are over (default: none)",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train, and return 0, 75 if the time limit came first, or 1 if some of many runs failed."""
+    if (args.runs is None) == (args.out is None):
+        raise OlmixError("expected either --out for one run or --runs for a list of them")
+    if args.out is not None and args.corpus is None:
+        raise OlmixError("--out needs a --corpus to train on")
+    if args.suite is not None and args.tokenizer is None:
+        raise OlmixError("--suite needs the --tokenizer to read it with")
+    if args.evaluate_at and args.suite is None:
+        raise OlmixError("--evaluate-at needs a --suite to score on")
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
+
+    # torch takes seconds to import: mistakes above are answered before.
+    from olmix.training.deadline import RESUME_ME, Deadline, RunStopped
+    from olmix.training.distributed import processes
+    from olmix.training.swarm_runner import read_runs, run_all
+
+    deadline = Deadline(args.time_limit)
+    # SLURM announces the end of a job with SIGTERM: stop in time for a checkpoint.
+    signal.signal(signal.SIGTERM, lambda *_: deadline.expire())
+    runs = read_runs(args.runs) if args.runs else [_single_run(args)]
+    state = args.state or Path(args.runs or args.out).parent / ".state"
+    evaluate, score = _evaluation(args)
+    with processes(args.device, deadline) as team:
+        try:
+            failed = run_all(
+                runs, state, team, hardware=_hardware(args), evaluate=evaluate, after=score
+            )
+        except RunStopped as stopped:
+            if team.first:
+                sys.stderr.write(f"{stopped}\n")
+            return RESUME_ME
+        if failed and args.out is not None:
+            raise failed[0][1]
+        if team.first:
+            _print_table(runs, failed)
+    return EXIT_FAILED if failed else 0
+
+
+def _print_table(runs: "list[RunRequest]", failed: list[tuple[Any, OlmixError]]) -> None:
+    from olmix.training.swarm_runner import summary
+
+    lost = {request.folder: error for request, error in failed}
+    for request in runs:
+        if request.folder not in lost:
+            record = read_json(request.folder / "run.json")
+            sys.stdout.write(f"{request.folder}: {summary(record)}\n")
+    for folder, error in lost.items():
+        sys.stderr.write(f"error: {folder}: {error}\n")
+
+
+def _hardware(args: argparse.Namespace) -> Any:
+    from olmix.training.settings import Hardware
+
+    return Hardware(
+        device=args.device,
+        precision=args.precision,
+        compile=False if args.no_compile else None,
+        micro_batch=args.micro_batch,
+        sharded=args.sharded,
+        checkpoint_seconds=args.checkpoint_seconds,
+        checkpoint_steps=args.checkpoint_steps,
+    )
+
+
+def _single_run(args: argparse.Namespace) -> "RunRequest":
+    """The run that the command line describes; what it leaves out comes from the shape's preset."""
+    from olmix.corpus.store import Corpus
+    from olmix.training.swarm_runner import RunRequest
+
+    corpus = Corpus.open(args.corpus)
+    return RunRequest(Path(args.out), Path(args.corpus), _settings(args, corpus))
+
+
+def _settings(args: argparse.Namespace, corpus: "Corpus") -> "RunSettings":
+    from olmix.model.shapes import is_tiny, shape
+    from olmix.model.transformer import Init
+    from olmix.training.presets import preset
+    from olmix.training.settings import RunSettings, data_fingerprint, whole_batches
+
+    vocab_size = args.vocab_size
+    if vocab_size is None and is_tiny(args.shape):
+        vocab_size = corpus.tokenizer.vocab_size
+    model, recipe = shape(args.shape, vocab_size), preset(args.shape)
+    mix = _mix(args.mix, corpus)
+    length = recipe.sequence_length if args.sequence_length is None else args.sequence_length
+    batch = recipe.batch_size if args.batch_size is None else args.batch_size
+    tokens = recipe.tokens if args.tokens is None else args.tokens
+    if length < 2 or batch < 1:
+        raise OlmixError(f"sequences of {length} tokens, {batch} in a batch; expected more")
+    tokens = whole_batches(tokens, length, batch)
+    warmup = recipe.warmup_steps(tokens // (length * batch))
+    kind = args.init or recipe.init.kind
+    given = {
+        name: getattr(args, name)
+        for name in ("final_lr_fraction", "weight_decay", "z_loss", "max_repetition")
+        if getattr(args, name) is not None
+    }
+    return RunSettings(
+        model=model,
+        mix=mix,
+        tokens=tokens,
+        sequence_length=length,
+        batch_size=batch,
+        learning_rate=args.learning_rate if args.learning_rate is not None else recipe.learning_rate,
+        corpus=data_fingerprint(corpus, mix),
+        tokenizer=corpus.tokenizer.sha256,
+        init=Init(kind, seed=args.init_seed),
+        warmup_steps=warmup if args.warmup_steps is None else args.warmup_steps,
+        data_seed=args.data_seed,
+        evaluate_at=_fractions(args.evaluate_at),
+        **given,
+    )
+
+
+def _mix(text: str, corpus: "Corpus") -> dict[str, float]:
+    """A mix from ``natural``, ``name=weight,...`` or a mix's JSON file."""
+    if text == "natural":
+        counts = corpus.token_counts
+        total = sum(counts.values())
+        return {domain: count / total for domain, count in counts.items()}
+    if "=" in text and not Path(text).is_file():
+        return dict(_weight(part) for part in text.split(","))
+    record = read_json(text)
+    try:
+        if "domains" in record and "weights" in record:
+            return dict(zip(record["domains"], map(float, record["weights"]), strict=True))
+        return {str(name): float(weight) for name, weight in record.items()}
+    except (TypeError, ValueError, AttributeError):
+        raise OlmixError(
+            f'{text}: not a mix; expected {{"domain": weight, ...}} or "domains" and "weights"'
+        ) from None
+
+
+def _weight(part: str) -> tuple[str, float]:
+    name, _, weight = part.rpartition("=")
+    try:
+        return name.strip(), float(weight)
+    except ValueError:
+        raise OlmixError(f"--mix: {part!r} is not name=weight") from None
+
+
+def _fractions(text: str | None) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(",")) if text else ()
+    except ValueError:
+        raise OlmixError(f"--evaluate-at {text!r}; expected fractions such as 0.25,0.5") from None
+
+
+def _evaluation(args: argparse.Namespace) -> tuple[Any, Any]:
+    """What scores a model along training, and a finished run into its ``eval.json``."""
+    if args.suite is None:
+        return None, None
+    from olmix.evaluation.bpb import evaluate
+    from olmix.evaluation.runs import check_run, evaluate_run
+    from olmix.evaluation.suite import Suite, TokenisedSuite
+
+    suite = TokenisedSuite(Suite.open(args.suite), args.tokenizer)
+    options = {"batch_tokens": args.batch_tokens, "max_instances": args.max_instances}
+
+    def score_model(model: Any) -> dict[str, Any]:
+        return evaluate(model, suite, device=model.embedding.weight.device, **options)
+
+    def score_run(request: "RunRequest") -> None:
+        path = request.folder / "eval.json"
+        wanted = {"name": suite.suite.name, "hash": suite.suite.hash}
+        if path.is_file():
+            old = read_json(path)
+            settings_hash = check_run(request.folder, suite)
+            same = (old.get("run"), old.get("suite")) == (settings_hash, wanted)
+            if same and old.get("subsampled") == args.max_instances:
+                return
+        device = "cpu" if args.device == "auto" else args.device
+        write_json(path, evaluate_run(request.folder, suite, device=device, **options))
+
+    return score_model, score_run

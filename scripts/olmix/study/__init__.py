@@ -1,0 +1,1 @@
+"""What the workflow runs: swarms, proposals and targets of every question, from config."""

@@ -1,0 +1,156 @@
+"""The nouns of a study: spaces, mixes, swarms, proposals. Plain data, cheap to import.
+
+Every question of the paper is the same flow with one choice varied, so all of them are described
+with these few records. The workflow reads them to know which files depend on which; the scripts
+read them (as job parameters) to know what to do.
+"""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from olmix.errors import OlmixError
+
+__all__ = ["MixesSpec", "Plan", "ProposalSpec", "SpaceSpec", "StudySpec", "SwarmSpec"]
+
+
+@dataclass(frozen=True)
+class SpaceSpec:
+    """What a mix is over: the domains of a stage, some of them frozen together (§4.2).
+
+    ``split``: ``none`` (every domain has its weight) or ``sources`` (one weight per source, natural
+    inside); ``largest`` keeps only the m largest domains.
+    """
+
+    stage: str = "initial"
+    split: str = "none"
+    largest: int | None = None
+
+
+@dataclass(frozen=True)
+class MixesSpec:
+    """Mixes to sample (§3.3, RQ3).
+
+    ``prior`` is a proposal ``study/name`` to centre on (natural if None); ``capped`` rejects mixes
+    over the repetition caps; ``kind`` is a swarm distribution.
+    """
+
+    name: str
+    space: SpaceSpec
+    size: int
+    kind: str = "sparse"
+    prior: str | None = None
+    capped: bool = False
+    seed: int = 0
+    strengths: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class SwarmSpec:
+    """Runs of one model on a list of mixes: sampled ones, or the proposals of a study.
+
+    ``mixes`` names a `MixesSpec`, or a study if ``proposals`` lists which of its mixes to train.
+    """
+
+    name: str
+    mixes: str
+    model: str
+    size: int
+    proposals: tuple[str, ...] = ()
+    curve: bool = False  # also evaluate along training
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class ProposalSpec:
+    """A mix to propose from a swarm: which runs, which method, which request.
+
+    ``runs`` of the swarm drawn with ``seed`` (all if None). ``repetition`` None enforces no caps.
+    """
+
+    name: str
+    swarm: str
+    runs: int | None = None
+    seed: int = 0
+    regressor: str = "log_linear"
+    granularity: str = "task"
+    proposer: str = "exact"
+    kl: float = 0.05
+    repetition: float | None = 4.0
+    maximise: bool = False
+
+
+@dataclass(frozen=True)
+class StudySpec:
+    """Proposals made together, in one job."""
+
+    name: str
+    proposals: tuple[ProposalSpec, ...]
+
+    @property
+    def swarms(self) -> tuple[str, ...]:
+        """The swarms it reads, each once."""
+        return tuple(dict.fromkeys(proposal.swarm for proposal in self.proposals))
+
+
+@dataclass
+class Plan:
+    """Everything that is sampled, trained and proposed, by name."""
+
+    mixes: dict[str, MixesSpec] = field(default_factory=dict)
+    swarms: dict[str, SwarmSpec] = field(default_factory=dict)
+    studies: dict[str, StudySpec] = field(default_factory=dict)
+    #: question -> the swarms whose tables its analysis reads, besides those of its studies
+    reads: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    #: question -> its studies
+    asks: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def sample(self, spec: MixesSpec, model: str, *, curve: bool = False) -> str:
+        """Add sampled mixes and a swarm of the same name trained on them; shared if already there.
+
+        Two questions may ask for the same swarm; asking for another one under its name is a bug.
+        """
+        _put(self.mixes, spec.name, spec)
+        swarm = SwarmSpec(spec.name, spec.name, model, spec.size, curve=curve, seed=spec.seed)
+        _put(self.swarms, spec.name, swarm)
+        return spec.name
+
+    def train_on(self, mixes: str, model: str, name: str) -> str:
+        """Add a swarm of another model on sampled mixes that are already in the plan."""
+        _put(self.swarms, name, SwarmSpec(name, mixes, model, self.mixes[mixes].size))
+        return name
+
+    def propose(self, study: str, proposals: Iterable[ProposalSpec]) -> StudySpec:
+        """Add a study."""
+        spec = StudySpec(study, tuple(proposals))
+        names = [proposal.name for proposal in spec.proposals]
+        if len(set(names)) < len(names):
+            raise OlmixError(f"study '{study}': two proposals have the same name")
+        _put(self.studies, study, spec)
+        return spec
+
+    def train_proposals(
+        self, study: str, model: str, name: str, only: Iterable[str] | None = None,
+        *, curve: bool = False,
+    ) -> str:  # fmt: skip
+        """Add the runs of a model on a study's proposals (or some of them)."""
+        names = (
+            tuple(p.name for p in self.studies[study].proposals) if only is None else tuple(only)
+        )
+        _put(self.swarms, name, SwarmSpec(name, study, model, len(names), names, curve))
+        return name
+
+    def question(self, name: str, *, studies: Iterable[str], swarms: Iterable[str]) -> None:
+        """Say what a question's analysis reads."""
+        _put(self.asks, name, tuple(studies))
+        _put(self.reads, name, tuple(dict.fromkeys(swarms)))
+
+
+def _put(table: dict[str, Any], name: str, value: Any) -> None:
+    if table.setdefault(name, value) != value:
+        raise OlmixError(f"plan: '{name}' is asked for twice, differently")
+
+
+def as_params(spec: Any) -> dict[str, Any]:
+    """A record as plain values, for job parameters."""
+    return asdict(spec)

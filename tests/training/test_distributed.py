@@ -1,0 +1,89 @@
+"""Two gloo processes against one with the same global batch: the same losses and weights."""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from olmix.files import read_json, write_json
+from olmix.training.deadline import RESUME_ME
+from olmix.training.settings import Hardware
+from olmix.training.trainer import train_run
+from safetensors.torch import load_file
+
+pytestmark = pytest.mark.slow
+
+# Two processes add the gradients of two half batches, one process those of one whole batch: the
+# sums are rounded in another order and 40 steps of AdamW amplify that.
+LOSS_TOLERANCE = 1e-4
+WEIGHT_TOLERANCE = 2e-3
+
+
+def torchrun(count: int, arguments: list[str]) -> subprocess.CompletedProcess:
+    """`python -m olmix train` in ``count`` processes, set up as torchrun does."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    command = [sys.executable, "-m", "olmix", "train", *arguments]
+    environment = os.environ | {
+        "OMP_NUM_THREADS": "1",
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": port,
+        "WORLD_SIZE": str(count),
+    }
+    started = [
+        subprocess.Popen(
+            command,
+            env=environment | {"RANK": str(rank), "LOCAL_RANK": str(rank)},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(count)
+    ]
+    outputs = [process.communicate(timeout=120)[1] for process in started]
+    return subprocess.CompletedProcess(command, started[0].returncode, stderr="".join(outputs))
+
+
+@pytest.fixture(scope="module")
+def alone(corpus, settings, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("alone")
+    record = train_run(settings, corpus, folder / "run", folder / "state", hardware=Hardware())
+    return record, load_file(folder / "run" / "weights.safetensors")
+
+
+@pytest.mark.parametrize("spread", [[], ["--sharded"]], ids=["ddp", "fsdp2"])
+@pytest.mark.parametrize("micro", [[], ["--micro-batch", "1"]], ids=["whole", "micro"])
+def test_two_processes_equal_one(corpus, settings, alone, tmp_path, spread, micro):
+    runs = [{"folder": "run", "corpus": str(corpus.root), "settings": settings.to_dict()}]
+    write_json(tmp_path / "runs.json", runs)
+    arguments = ["--runs", str(tmp_path / "runs.json"), "--state", str(tmp_path / "state")]
+    result = torchrun(2, [*arguments, *spread, *micro])
+    assert result.returncode == 0, result.stderr
+    record = read_json(tmp_path / "run" / "run.json")
+    assert record["provenance"]["processes"] == 2
+    assert record["provenance"]["sharded"] == bool(spread)
+    for mine, one in zip(record["losses"], alone[0]["losses"], strict=True):
+        assert mine["step"] == one["step"]
+        assert mine["loss"] == pytest.approx(one["loss"], rel=LOSS_TOLERANCE)
+    weights = load_file(tmp_path / "run" / "weights.safetensors")
+    for name, tensor in alone[1].items():
+        torch.testing.assert_close(weights[name], tensor, rtol=0, atol=WEIGHT_TOLERANCE)
+
+
+@pytest.mark.parametrize("spread", [[], ["--sharded"]], ids=["ddp", "fsdp2"])
+def test_processes_stop_and_resume_together(corpus, settings, alone, tmp_path, spread):
+    runs = [{"folder": "run", "corpus": str(corpus.root), "settings": settings.to_dict()}]
+    write_json(tmp_path / "runs.json", runs)
+    arguments = ["--runs", str(tmp_path / "runs.json"), "--state", str(tmp_path / "state")]
+    stopped = torchrun(2, [*arguments, *spread, "--time-limit", "0.1"])
+    assert stopped.returncode == RESUME_ME, stopped.stderr
+    assert list(Path(tmp_path / "state" / settings.hash).glob("step-1.safetensors"))
+    # The state belongs to the run, not to the number of processes: one takes over from two.
+    result = torchrun(1, arguments)
+    assert result.returncode == 0, result.stderr
+    record = read_json(tmp_path / "run" / "run.json")
+    for mine, one in zip(record["losses"], alone[0]["losses"], strict=True):
+        assert mine["loss"] == pytest.approx(one["loss"], rel=LOSS_TOLERANCE)
