@@ -16,7 +16,7 @@ import pandas as pd
 from olmix.errors import OlmixError
 from olmix.files import replacing
 
-__all__ = ["SwarmTable", "average_columns", "read_swarm", "write_table"]
+__all__ = ["SwarmTable", "average_columns", "read_mixes", "read_swarm", "write_table"]
 
 KEY_COLUMNS = ("run", "name", "index")
 # A mix whose weights are rounded to three decimals may miss 1 by this much.
@@ -43,7 +43,7 @@ class SwarmTable:
 
     def rows(self, index: Sequence[int] | np.ndarray) -> "SwarmTable":
         """The swarm of some of the runs, in the order given."""
-        index = np.asarray(index)
+        index = np.asarray(index, dtype=int)
         return replace(
             self,
             runs=tuple(self.runs[i] for i in index),
@@ -109,6 +109,12 @@ def read_swarm(ratios: str | Path, metrics: str | Path) -> SwarmTable:
         metrics=right.loc[shared, tasks].to_numpy(float),
         notes=tuple(notes),
     )
+
+
+def read_mixes(path: str | Path) -> tuple[list[str], tuple[str, ...], np.ndarray]:
+    """A table of mixes alone: runs, domains, and a mix per row."""
+    frame, domains = _read_table(path, [])
+    return list(frame.index), tuple(domains), _as_mixes(frame[domains], path, [])
 
 
 def _read_table(path: str | Path, notes: list[str]) -> tuple[pd.DataFrame, list[str]]:

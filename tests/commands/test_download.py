@@ -29,9 +29,7 @@ class Handler(BaseHTTPRequestHandler):
         listing = json.dumps([entry]).encode()
         answers = {
             "/api/datasets/me/texts/revision/main": json.dumps({"sha": COMMIT}).encode(),
-            f"/api/datasets/me/texts/tree/{COMMIT}/data?recursive=true": json.dumps(
-                [entry]
-            ).encode(),
+            f"/api/datasets/me/texts/tree/{COMMIT}/data?recursive=true": listing,
             f"/datasets/me/texts/resolve/{COMMIT}/data/x.jsonl": DATA,
         }
         body = answers.get(self.path)

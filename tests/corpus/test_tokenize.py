@@ -1,6 +1,7 @@
 """Tokenising user text: hand counts, resumption to the same bytes, broken lines, bad inputs."""
 
 import contextlib
+import errno
 import gzip
 import json
 import logging
@@ -249,6 +250,15 @@ def test_a_finished_corpus_is_kept(tmp_path, texts, tokenizer_file, monkeypatch)
     assert tokenize([texts], tmp_path / "out", tokenizer_file) == first
 
 
+def test_what_a_kill_while_joining_leaves_is_removed(tmp_path, texts, tokenizer_file):
+    out = tmp_path / "out"
+    for name in (".b.0123456789ab.tmp", ".b.0123456789ab.tmp.old"):
+        (out / name).mkdir(parents=True)
+        (out / name / "manifest.json").write_text("half")
+    tokenize([texts], out, tokenizer_file)
+    assert {path.name for path in out.iterdir()} == {".lock", "b", "x-a", "tokenized.json"}
+
+
 def test_changed_input_is_tokenised_again(tmp_path, texts, tokenizer_file):
     tokenize([texts], tmp_path / "out", tokenizer_file)
     untouched = (tmp_path / "out" / "x-a" / "00000.bin").stat().st_mtime_ns
@@ -343,6 +353,20 @@ def test_names_that_collide(tmp_path, tokenizer_file):
     twice = [source_from_patterns({"d": globs}), source_from_patterns({"d": globs})]
     with pytest.raises(OlmixError, match="domain 'd' comes from two sources"):
         tokenize(twice, tmp_path / "out", tokenizer_file)
+
+
+def test_a_full_disk_is_one_line_and_keeps_finished_parts(
+    tmp_path, texts, tokenizer_file, monkeypatch
+):
+    def full(*args):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_assemble", full)
+        with pytest.raises(OlmixError, match="out: No space left on device"):
+            tokenize([texts], tmp_path / "out", tokenizer_file)
+    monkeypatch.setattr(parts, "read_documents", None)
+    assert len(tokenize([texts], tmp_path / "out", tokenizer_file)) == 2
 
 
 def test_bad_settings(tmp_path, texts, tokenizer_file):

@@ -67,9 +67,12 @@ def test_logits_and_gradients_equal_transformers(chosen):
         torch.testing.assert_close(gradient, theirs[name], rtol=1e-4, atol=1e-4 * scale)
 
 
-def test_hand_written_gradients_equal_autograd(monkeypatch):
-    model = with_random_norms(Transformer(SMALL, init=Init("fast", seed=3))).double()
-    ids = random_ids(model, 3, 17)
+@pytest.mark.parametrize("heads", [1, 2, 6])
+@pytest.mark.parametrize(("batch", "length"), [(3, 17), (1, 32), (2, 1)])
+def test_hand_written_gradients_equal_autograd(monkeypatch, heads, batch, length):
+    chosen = dataclasses.replace(SMALL, n_heads=heads)
+    model = with_random_norms(Transformer(chosen, init=Init("fast", seed=3))).double()
+    ids = random_ids(model, batch, length)
     losses, gradients = [], []
     for longest in (128, 0):
         monkeypatch.setattr(transformer, "SHORT_SEQUENCE", longest)

@@ -130,8 +130,8 @@ def run(args: argparse.Namespace) -> int:
     signal.signal(signal.SIGTERM, lambda *_: deadline.expire())
     runs = read_runs(args.runs) if args.runs else [_single_run(args)]
     state = args.state or Path(args.runs or args.out).parent / ".state"
-    evaluate, score = _evaluation(args)
     with processes(args.device, deadline) as team:
+        evaluate, score = _evaluation(args, team.device)
         try:
             failed = run_all(
                 runs, state, team, hardware=_hardware(args), evaluate=evaluate, after=score
@@ -257,7 +257,7 @@ def _fractions(text: str | None) -> tuple[float, ...]:
         raise OlmixError(f"--evaluate-at {text!r}; expected fractions such as 0.25,0.5") from None
 
 
-def _evaluation(args: argparse.Namespace) -> tuple[Any, Any]:
+def _evaluation(args: argparse.Namespace, device: Any) -> tuple[Any, Any]:
     """What scores a model along training, and a finished run into its ``eval.json``."""
     if args.suite is None:
         return None, None
@@ -269,7 +269,7 @@ def _evaluation(args: argparse.Namespace) -> tuple[Any, Any]:
     options = {"batch_tokens": args.batch_tokens, "max_instances": args.max_instances}
 
     def score_model(model: Any) -> dict[str, Any]:
-        return evaluate(model, suite, device=model.embedding.weight.device, **options)
+        return evaluate(model, suite, device=device, **options)
 
     def score_run(request: "RunRequest") -> None:
         path = request.folder / "eval.json"
@@ -280,7 +280,6 @@ def _evaluation(args: argparse.Namespace) -> tuple[Any, Any]:
             same = (old.get("run"), old.get("suite")) == (settings_hash, wanted)
             if same and old.get("subsampled") == args.max_instances:
                 return
-        device = "cpu" if args.device == "auto" else args.device
-        write_json(path, evaluate_run(request.folder, suite, device=device, **options))
+        write_json(path, evaluate_run(request.folder, suite, device=str(device), **options))
 
     return score_model, score_run

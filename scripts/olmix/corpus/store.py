@@ -7,6 +7,7 @@ end-of-text id. A corpus is a folder of domains that share one tokenizer.
 
 import difflib
 import hashlib
+import os
 import re
 import shutil
 import uuid
@@ -148,6 +149,8 @@ class StoreWriter:
 
     def _close_shard(self) -> None:
         if self._file is not None:
+            self._file.flush()
+            os.fsync(self._file.fileno())
             self._file.close()
             self._file = None
             self._shards[-1]["sha256"] = self._hash.hexdigest()

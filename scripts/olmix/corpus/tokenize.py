@@ -35,6 +35,7 @@ RECORD = "tokenized.json"
 # The share of broken lines is judged early only once this many lines were read.
 LINES_BEFORE_JUDGING = 10_000
 POLL_SECONDS = 2.0
+REPORT_SECONDS = 10.0
 
 log = logging.getLogger(__name__)
 
@@ -280,7 +281,7 @@ class _Tally:
 
     def report(self, at_once: bool = False) -> None:
         """Show progress, now and then: it is measured by looking at all parts on disk."""
-        if not at_once and time.monotonic() - self._reported < POLL_SECONDS:
+        if not at_once and time.monotonic() - self._reported < REPORT_SECONDS:
             return
         self._reported = time.monotonic()
         written = sum(path.stat().st_size for path in self._parts.glob("*/*.bin"))

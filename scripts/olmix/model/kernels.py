@@ -18,36 +18,40 @@ LOGITS_AT_ONCE = 2**27
 """Largest number of logits held at once in the loss: 0.5 GB in float32, 1,337 tokens of Dolma 2."""
 
 
-def normalise(x: Tensor, weight: Tensor, eps: float) -> tuple[Tensor, Tensor, Tensor]:
-    """``x / sqrt(mean(x^2) + eps) * weight`` over the last axis, and what its gradient needs.
-
-    ``weight`` is (d,), or (n, d) for n norms side by side in an ``x`` of (..., n, d).
-    """
+def normalise(x: Tensor, eps: float) -> tuple[Tensor, Tensor]:
+    """``x / sqrt(mean(x^2) + eps)`` over the last axis, and the factor ``x`` was multiplied by."""
     length = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
     scale = length.square_().mul_(1 / x.shape[-1]).add_(eps).rsqrt_()
-    normal = x * scale
-    return normal * weight, normal, scale
+    return x * scale, scale
 
 
 def normalise_backward(
     gradient: Tensor, normal: Tensor, scale: Tensor, weight: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """With n = x·scale: dx = scale (g w - n mean(g w n)) and dw = sum(g n)."""
+    """Gradients of x and of w in y = n w with n = x·scale.
+
+    They are dx = scale (g w - n mean(g w n)) and dw = sum(g n). ``weight`` is (d,), or (k, d) for
+    k norms side by side in an x of (..., k, d).
+    """
     product = gradient * normal
     weight_gradient = product.flatten(0, -1 - weight.ndim).sum(0)
-    along = product.mul_(weight).mean(-1, keepdim=True)
-    return (gradient * weight).addcmul_(normal, along, value=-1).mul_(scale), weight_gradient
+    if weight.ndim == 1:
+        along = (product @ weight).unsqueeze(-1)
+    else:
+        along = product.mul_(weight).sum(-1, keepdim=True)
+    x_gradient = (gradient * weight).addcmul_(normal, along, value=-1 / weight.shape[-1])
+    return x_gradient.mul_(scale), weight_gradient
 
 
 class RMSNormalisation(torch.autograd.Function):
-    """`normalise` as one step of autograd."""
+    """`normalise` times a weight, as one step of autograd."""
 
     @staticmethod
     def forward(ctx, x: Tensor, weight: Tensor, eps: float) -> Tensor:
-        """The normalised ``x``."""
-        result, normal, scale = normalise(x, weight, eps)
+        """The normalised and weighted ``x``."""
+        normal, scale = normalise(x, eps)
         ctx.save_for_backward(normal, scale, weight)
-        return result
+        return normal * weight
 
     @staticmethod
     def backward(ctx, gradient: Tensor) -> tuple[Tensor, Tensor, None]:
@@ -83,28 +87,32 @@ class ShortBlock(torch.autograd.Function):
         stream = x.reshape(-1, d)
 
         qkv = stream @ qkv_weight.T
-        qk, *qk_saved = normalise(qkv[:, : 2 * d].view(-1, 2, d), qk_weight, eps)
-        qk = qk.view(batch, length, 2, heads, width).permute(2, 0, 3, 1, 4).contiguous()
+        qk_normal, qk_scale = normalise(qkv[:, : 2 * d].view(-1, 2, d), eps)
+        # The weight is applied on the way into the layout of heads: (2, B, heads, T, head_dim).
+        qk = torch.empty((2, batch, heads, length, width), dtype=x.dtype)
+        by_head = qk_normal.view(batch, length, 2, heads, width).permute(2, 0, 3, 1, 4)
+        torch.mul(by_head, qk_weight.view(2, 1, heads, 1, width), out=qk)
         swapped = (qk.view(-1, width) @ halves_swapped(width, x.dtype)).view(qk.shape)
-        q, k = torch.addcmul(qk * cos, swapped, sin).view(2, -1, length, width)
+        q, k = qk.mul_(cos).addcmul_(swapped, sin).view(2, -1, length, width)
         v = split_heads(qkv[:, 2 * d :], batch, heads)
-        future = future_mask(length, x.dtype)
-        seen = torch.baddbmm(future, q, k.transpose(1, 2), alpha=width**-0.5).softmax(-1)
+        scores = torch.bmm(q * width**-0.5, k.transpose(1, 2))
+        seen = scores.add_(future_mask(length, x.dtype)).softmax(-1)
         mixed = join_heads(torch.bmm(seen, v), batch)
-        update, *attention_saved = normalise(mixed @ out_weight.T, attention_weight, eps)
-        middle = stream + update
+        attention_normal, attention_scale = normalise(mixed @ out_weight.T, eps)
+        middle = torch.addcmul(stream, attention_normal, attention_weight)
 
         gate, up = middle @ gate_weight.T, middle @ up_weight.T
         silu = F.silu(gate)
         inner = silu * up
-        update, *mlp_saved = normalise(inner @ down_weight.T, mlp_weight, eps)
+        mlp_normal, mlp_scale = normalise(inner @ down_weight.T, eps)
 
         ctx.heads = heads
         ctx.save_for_backward(
-            *(*weights, rotary, stream, *qk_saved, q, k, v, seen, mixed, *attention_saved),
-            *(middle, gate, up, silu, inner, *mlp_saved),
+            *(*weights, rotary, stream, qk_normal, qk_scale, q, k, v, seen, mixed),
+            *(attention_normal, attention_scale, middle, gate, up, silu, inner),
+            *(mlp_normal, mlp_scale),
         )
-        return update.add_(middle).view(x.shape)
+        return torch.addcmul(middle, mlp_normal, mlp_weight).view(x.shape)
 
     @staticmethod
     def backward(ctx, gradient: Tensor) -> tuple[Tensor | None, ...]:
@@ -140,7 +148,7 @@ class ShortBlock(torch.autograd.Function):
         d_qk = torch.addcmul(swapped.view(d_qk.shape), d_qk, cos)
         d_qk = d_qk.permute(1, 3, 0, 2, 4).reshape(-1, 2, d)
         d_qk, d_qk_weight = normalise_backward(d_qk, qk_normal, qk_scale, qk_weight)
-        d_qkv = torch.cat((d_qk.view(-1, 2 * d), join_heads(d_v, batch)), dim=1)
+        d_qkv = torch.cat((d_qk.reshape(-1, 2 * d), join_heads(d_v, batch)), dim=1)
         flow = flow.addmm_(d_qkv, qkv_weight)
         d_weights = (d_qkv.T @ stream, d_out, d_qk_weight, d_attention, d_gate, d_up, d_down, d_mlp)
         return flow.view(gradient.shape), None, None, None, *d_weights
@@ -183,20 +191,19 @@ class LinearCrossEntropy(torch.autograd.Function):
         ):
             logits = (states @ matrix.T).float()
             top = logits.amax(1, keepdim=True)
-            total += top.sum() - logits.gather(1, wanted).sum()
-            weights = logits.sub_(top).exp_()
-            sums = weights.sum(1, keepdim=True)
-            log_sums = sums.log()
-            total += log_sums.sum()
+            chosen = logits.gather(1, wanted)
+            exponentials = logits.sub_(top).exp_()
+            sums = exponentials.sum(1, keepdim=True)
+            partition = sums.log().add_(top)
+            total += (partition - chosen).sum()
             if z_loss:
-                partition = log_sums.add_(top)
                 total += z_loss * partition.square().sum()
             if not needs_gradient:
                 continue
             factor = sums.reciprocal_().mul_(1 / count)
             if z_loss:
-                factor *= 1 + 2 * z_loss * partition
-            gradient = weights.mul_(factor)
+                factor *= partition.mul_(2 * z_loss).add_(1)
+            gradient = exponentials.mul_(factor)
             minus = gradient.new_full((1, 1), -1 / count).expand_as(wanted)
             gradient = gradient.scatter_add_(1, wanted, minus).to(dtype)
             hidden_gradients.append(gradient @ matrix)

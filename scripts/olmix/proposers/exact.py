@@ -51,11 +51,13 @@ def propose_exact(surrogate: Surrogate, request: Request) -> Proposal:
     solution = within_caps(weights.value, request.caps)[0]
     predicted = surrogate.predict(solution[None])[0]
     average = float(predicted @ surrogate.weights)
+    # Without KL the prior may hold zeros, where the divergence is infinite.
+    penalty = request.kl and request.kl * float(kl_divergence(solution, request.prior.weights))
     return Proposal.from_weights(
         solution,
         request,
         status=status,
-        objective=average + request.kl * float(kl_divergence(solution, request.prior.weights)),
+        objective=average + penalty,
         predicted=dict(zip(surrogate.outputs, predicted.tolist(), strict=True)),
         average=average,
         solver={"name": "exact", "family": surrogate.regressor.family},

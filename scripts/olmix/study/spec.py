@@ -11,7 +11,16 @@ from typing import Any
 
 from olmix.errors import OlmixError
 
-__all__ = ["MixesSpec", "Plan", "ProposalSpec", "SpaceSpec", "StudySpec", "SwarmSpec"]
+__all__ = [
+    "MixesSpec",
+    "Plan",
+    "ProposalSpec",
+    "SpaceSpec",
+    "StudySpec",
+    "SwarmSpec",
+    "as_params",
+    "from_params",
+]
 
 
 @dataclass(frozen=True)
@@ -154,3 +163,16 @@ def _put(table: dict[str, Any], name: str, value: Any) -> None:
 def as_params(spec: Any) -> dict[str, Any]:
     """A record as plain values, for job parameters."""
     return asdict(spec)
+
+
+def from_params(kind: type, params: dict[str, Any]) -> Any:
+    """The record that `as_params` took apart."""
+    values = dict(params)
+    if kind is MixesSpec:
+        values["space"] = SpaceSpec(**values["space"])
+    for name in ("strengths", "proposals"):
+        if isinstance(values.get(name), list):
+            values[name] = tuple(values[name])
+    if kind is StudySpec:
+        values["proposals"] = tuple(ProposalSpec(**entry) for entry in values["proposals"])
+    return kind(**values)

@@ -71,7 +71,8 @@ def run_all(
     """Train every run that is not finished yet; the failed ones are returned with their errors.
 
     ``evaluate(model)`` serves the evaluations along training; ``after(run)`` is called when a
-    run's files are in place, in the first process. A failing run does not stop the others.
+    run's files are in place, in the first process. A failing run does not stop the others, unless
+    several processes train it together: they cannot go on when one of them has lost step.
     """
     corpora: dict[Path, Corpus] = {}
     failed: list[tuple[RunRequest, OlmixError]] = []
@@ -91,6 +92,8 @@ def run_all(
             if after is not None and team.first:
                 after(run)
         except OlmixError as error:
+            if team.count > 1:
+                raise
             logger.error("%s: %s", run.folder, error)
             failed.append((run, error))
         team.wait()

@@ -1,0 +1,28 @@
+"""Collect a swarm's mixes and metrics into ``ratios.csv`` and ``metrics.csv``."""
+
+from pathlib import Path
+
+from olmix.job import job_log
+from olmix.study.mixes import collect_metrics
+from olmix.tables import read_mixes, write_table
+
+
+def main(mixes: Path, evaluations: list[Path], ratios: Path, metrics: Path) -> None:
+    """Join what was asked for with what was measured; runs keep the order of the mixes."""
+    runs, domains, weights = read_mixes(mixes)
+    files = {path.stem: path for folder in evaluations for path in folder.glob("*.json")}
+    rows = [index for index, run in enumerate(runs) if run in files]
+    measured = [runs[index] for index in rows]
+    tasks, values = collect_metrics({run: files[run] for run in measured})
+    write_table(ratios, measured, domains, weights[rows])
+    write_table(metrics, measured, tasks, values)
+
+
+if __name__ == "__main__":
+    with job_log(snakemake.log[0]):
+        main(
+            mixes=Path(snakemake.input.mixes),
+            evaluations=[Path(folder) for folder in snakemake.input.evaluations],
+            ratios=Path(snakemake.output.ratios),
+            metrics=Path(snakemake.output.metrics),
+        )

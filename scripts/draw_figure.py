@@ -1,0 +1,27 @@
+"""Draw one figure from one question's results: `olmix.plots.<question>.<figure>`."""
+
+from importlib import import_module
+from pathlib import Path
+
+from olmix.job import job_log
+from olmix.plots.style import save, stamp, style
+
+
+def main(figure: str, question: str, answer: Path, scale: str, out: Path) -> None:
+    """Draw, say which scale made it, save as PDF and PNG."""
+    draw = getattr(import_module(f"olmix.plots.{question}"), figure)
+    with style():
+        drawn = draw(answer)
+        stamp(drawn, f"scale: {scale}")
+        save(drawn, out)
+
+
+if __name__ == "__main__":
+    with job_log(snakemake.log[0]):
+        main(
+            figure=snakemake.wildcards.figure,
+            question=snakemake.params.question,
+            answer=Path(snakemake.input.answer),
+            scale=snakemake.params.scale,
+            out=Path(snakemake.output.pdf),
+        )

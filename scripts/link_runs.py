@@ -1,0 +1,34 @@
+"""Give the finished runs of a job their place in the results: one folder per run, by name.
+
+The files are links to the store of runs, so they take no space, and the store keeps a run when the
+workflow deletes the outputs of a failed job.
+"""
+
+import argparse
+import os
+from pathlib import Path
+
+from olmix.errors import OlmixError
+from olmix.files import read_json
+
+FILES = ("weights.safetensors", "run.json")
+
+
+def main(runs: Path, out: Path) -> None:
+    """Link every run that ``runs`` lists into ``out``."""
+    for entry in read_json(runs):
+        folder, place = runs.parent / entry["folder"], out / entry["name"]
+        place.mkdir(parents=True, exist_ok=True)
+        for name in FILES:
+            if not (folder / name).is_file():
+                raise OlmixError(f"{folder}: run '{entry['name']}' is not finished, no {name}")
+            (place / name).unlink(missing_ok=True)
+            os.link(folder / name, place / name)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=Path, required=True, help="list of a job's runs")
+    parser.add_argument("--out", type=Path, required=True, help="folder that gets a folder per run")
+    arguments = parser.parse_args()
+    main(arguments.runs, arguments.out)

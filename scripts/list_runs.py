@@ -1,0 +1,80 @@
+"""List the runs of a swarm with all their settings, one file per job, before anything trains.
+
+A run's folder is named by the hash of its settings, outside what the workflow deletes when a job
+fails: finished runs survive, and a run that two swarms share is trained once.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from olmix.corpus.store import Corpus
+from olmix.domains import DomainSet
+from olmix.files import write_json
+from olmix.job import job_log
+from olmix.mix import Mix
+from olmix.study.mixes import load_sequence
+from olmix.study.runs import data_seed_of, expanded_mixes, run_settings, shard_of
+from olmix.study.space import open_space, stage_domains
+from olmix.study.spec import SpaceSpec, SwarmSpec, from_params
+from olmix.tables import read_mixes
+
+
+def main(
+    data: Path,
+    updates: Path,
+    mixes: Path,
+    swarm: dict[str, Any],
+    space: dict[str, Any] | None,
+    model: dict[str, Any],
+    store: Path,
+    out: Path,
+) -> None:
+    """Write ``0.json``, ``1.json``, ... in ``out``: the runs of each job, by name."""
+    spec = from_params(SwarmSpec, swarm)
+    corpus = Corpus.open(data / "corpus")
+    sequence = load_sequence(updates, DomainSet.load(data / "domains.json"))
+    runs, names, weights = read_mixes(mixes)
+    if space is None:  # proposals: already over single domains, those of the final stage
+        domains = stage_domains(sequence, "final")
+        expanded = [Mix(names, row).aligned(domains.names) for row in weights]
+    else:
+        collapse = open_space(SpaceSpec(**space), sequence)
+        domains, expanded = collapse.domains, expanded_mixes(names, weights, collapse)
+    rows = {run: index for index, run in enumerate(runs)}
+    wanted = list(spec.proposals or runs)
+    entries = {}
+    for run in wanted:
+        index = rows[run]
+        settings = run_settings(
+            expanded[index],
+            domains,
+            corpus,
+            model,
+            data_seed=data_seed_of(spec, index),
+            evaluate_at=model.get("evaluate_at", ()) if spec.curve else (),
+        )
+        entries[run] = {
+            "name": run,
+            "folder": os.path.relpath(store / settings.hash, out),
+            "corpus": os.path.relpath(data / "corpus", out),
+            "settings": settings.to_dict(),
+        }
+    shards = -(-len(wanted) // model["runs_per_job"])
+    for shard in range(shards):
+        names_here = shard_of(wanted, shard, model["runs_per_job"])
+        write_json(out / f"{shard}.json", [entries[name] for name in names_here])
+
+
+if __name__ == "__main__":
+    with job_log(snakemake.log[0]):
+        main(
+            data=Path(snakemake.input.data),
+            updates=Path(snakemake.params.updates),
+            mixes=Path(snakemake.input.mixes),
+            swarm=snakemake.params.swarm,
+            space=snakemake.params.space,
+            model=snakemake.params.model,
+            store=Path(snakemake.params.store),
+            out=Path(snakemake.output.runs),
+        )

@@ -1,0 +1,118 @@
+"""What every question's analysis reads and writes."""
+
+import json
+import platform
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from olmix.domains import DomainSet
+from olmix.errors import OlmixError
+from olmix.evaluation.suite import Suite
+from olmix.files import content_hash, read_json, replacing, write_json
+from olmix.tables import SwarmTable, read_swarm
+from olmix.update_sequence import UpdateSequence, load_updates
+
+__all__ = ["Answer", "QuestionData"]
+
+_VERSIONS = ("numpy", "scipy", "cvxpy", "lightgbm", "scikit-learn", "torch", "snakemake")
+
+
+@dataclass(frozen=True)
+class QuestionData:
+    """The inputs of one question: swarm tables by name, proposals by study and name."""
+
+    scale: str
+    settings: Mapping[str, Any]
+    data: Path
+    tables: Mapping[str, Path]
+    proposals: Mapping[str, Path]
+
+    @classmethod
+    def from_job(cls, job: Any) -> "QuestionData":
+        """From the ``snakemake`` object of a question's rule."""
+        return cls(
+            scale=job.params.scale,
+            settings=job.params.settings,
+            data=Path(job.input.data),
+            tables={Path(path).parent.name: Path(path).parent for path in job.input.tables},
+            proposals={Path(path).name: Path(path) for path in job.input.get("proposals", [])},
+        )
+
+    def table(self, swarm: str) -> SwarmTable:
+        """A collected swarm."""
+        if swarm not in self.tables:
+            raise OlmixError(f"no swarm '{swarm}' among {', '.join(self.tables)}")
+        return read_swarm(self.tables[swarm] / "ratios.csv", self.tables[swarm] / "metrics.csv")
+
+    def averages(self, swarm: str) -> dict[str, float]:
+        """Measured average BPB of each run of a swarm, by run name."""
+        table = self.table(swarm)
+        return dict(zip(table.runs, table.metrics.mean(1).tolist(), strict=True))
+
+    def proposal(self, study: str, name: str) -> dict[str, Any]:
+        """The record of a proposed mix (``mix.json``)."""
+        return read_json(self.proposals[study] / f"{name}.json")
+
+    @cached_property
+    def families(self) -> dict[str, list[str]]:
+        """Task families of the suite."""
+        return Suite.open(self.data / "suite").families
+
+    @cached_property
+    def sequence(self) -> UpdateSequence:
+        """The scale's stages on its counted domains."""
+        return load_updates(self.settings["updates"], DomainSet.load(self.data / "domains.json"))
+
+
+class Answer:
+    """A results folder in the making: tidy tables, a summary, provenance.
+
+    The folder is a declared output, which the workflow removes when the job fails, so a half
+    written one is never taken for an answer.
+    """
+
+    def __init__(self, folder: str | Path, question: str, inputs: QuestionData) -> None:
+        self.folder, self.question, self.inputs = Path(folder), question, inputs
+
+    def table(self, name: str, frame: pd.DataFrame) -> None:
+        """Write ``name.csv``."""
+        with replacing(self.folder / f"{name}.csv") as temporary:
+            frame.to_csv(temporary, index=False)
+
+    def finish(self, summary: Mapping[str, Any]) -> None:
+        """Write ``summary.json`` (the finding in numbers) and ``provenance.json``."""
+        write_json(self.folder / "summary.json", {"question": self.question, **summary})
+        settings = dict(self.inputs.settings)
+        write_json(
+            self.folder / "provenance.json",
+            {
+                "question": self.question,
+                "scale": self.inputs.scale,
+                "seeds": settings["seeds"],
+                "config_hash": content_hash(json.loads(json.dumps(settings))),
+                "inputs": sorted(str(path) for path in self.inputs.tables.values()),
+                "commit": _commit(),
+                "versions": {name: version(name) for name in _VERSIONS},
+                "python": platform.python_version(),
+                "host": platform.node(),
+                "time": datetime.now(UTC).isoformat(timespec="seconds"),
+            },
+        )
+
+
+def _commit() -> str | None:
+    """The commit of the working tree, None outside a git checkout."""
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return None
+    return done.stdout.strip() or None

@@ -1,0 +1,70 @@
+"""From mixes to runs: everything that decides a run, from its mix and the scale's model."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from olmix.corpus.store import Corpus
+from olmix.domains import DomainSet
+from olmix.mix import Mix
+from olmix.model.shapes import is_tiny, shape
+from olmix.reuse import Collapse
+from olmix.study.space import stored_mix
+from olmix.study.spec import SwarmSpec
+from olmix.training.presets import preset
+from olmix.training.settings import RunSettings, data_fingerprint, whole_batches
+
+__all__ = ["data_seed_of", "expanded_mixes", "run_settings", "shard_of"]
+
+
+def expanded_mixes(names: Sequence[str], mixes: np.ndarray, space: Collapse) -> list[Mix]:
+    """Rows of a mixes table as mixes over single domains."""
+    return [space.expand(Mix(tuple(names), row)) for row in mixes]
+
+
+def run_settings(
+    mix: Mix,
+    domains: DomainSet,
+    corpus: Corpus,
+    model: Mapping[str, Any],
+    *,
+    data_seed: int,
+    evaluate_at: Sequence[float] = (),
+) -> RunSettings:
+    """Everything about one run: the model's preset, as the scale overrides it, and its mix."""
+    base = preset(model["shape"])
+    vocabulary = corpus.tokenizer.vocab_size if is_tiny(model["shape"]) else None
+    length = model.get("sequence_length", base.sequence_length)
+    batch = model.get("batch_size", base.batch_size)
+    tokens = whole_batches(int(model.get("tokens", base.tokens)), length, batch)
+    weights = stored_mix(mix, domains, corpus.token_counts)
+    return RunSettings(
+        model=shape(model["shape"], vocabulary),
+        mix=weights,
+        tokens=tokens,
+        sequence_length=length,
+        batch_size=batch,
+        learning_rate=model.get("learning_rate", base.learning_rate),
+        corpus=data_fingerprint(corpus, weights),
+        tokenizer=corpus.tokenizer.sha256,
+        init=base.init,
+        warmup_steps=base.warmup_steps(tokens // (length * batch)),
+        data_seed=data_seed,
+        max_repetition=model["max_repetition"],
+        evaluate_at=tuple(evaluate_at),
+    )
+
+
+def data_seed_of(swarm: SwarmSpec, index: int) -> int:
+    """The seed of a run's data order.
+
+    Sampled mixes each have their own. Proposals all have the same one: they are compared with each
+    other, and a mix that two questions propose is then trained once.
+    """
+    return swarm.seed if swarm.proposals else 100_000 * swarm.seed + index
+
+
+def shard_of(names: Sequence[str], shard: int, runs_per_job: int) -> list[str]:
+    """The runs of one job."""
+    return list(names[shard * runs_per_job : (shard + 1) * runs_per_job])

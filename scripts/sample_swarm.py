@@ -1,0 +1,58 @@
+"""Sample the mixes of a swarm over its space (RQ3; Algorithm 1, line 2)."""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+from olmix.domains import DomainSet
+from olmix.job import job_log
+from olmix.study.mixes import load_sequence, sample_mixes
+from olmix.study.spec import MixesSpec, from_params
+from olmix.tables import write_table
+
+
+def main(
+    domains: Path,
+    updates: Path,
+    prior: Path | None,
+    spec: MixesSpec,
+    distributions: dict[str, Any],
+    repetition: float,
+    requested: float,
+    out: Path,
+) -> None:
+    """Write the mixes in the layout of ``ratios.csv``."""
+    sequence = load_sequence(updates, DomainSet.load(domains))
+    swarm = sample_mixes(
+        spec,
+        sequence,
+        prior=prior,
+        distributions=distributions,
+        repetition=repetition,
+        requested=requested,
+    )
+    report = swarm.report
+    logging.info("%d mixes over %d domains", *swarm.mixes.shape)
+    logging.info("%d tries, %.2g of them accepted", report.tries, report.acceptance_rate)
+    if report.warning:
+        logging.warning("%s", report.warning)
+    names = [f"{spec.name}-{index:04d}" for index in range(len(swarm))]
+    write_table(out, names, swarm.names, swarm.mixes)
+
+
+if __name__ == "__main__":
+    with job_log(snakemake.log[0]):
+        mixes = from_params(MixesSpec, snakemake.params.spec)
+        centre = None
+        if mixes.prior:
+            centre = Path(snakemake.input.prior) / f"{mixes.prior.split('/')[1]}.json"
+        main(
+            domains=Path(snakemake.input.data) / "domains.json",
+            updates=Path(snakemake.params.updates),
+            prior=centre,
+            spec=mixes,
+            distributions=snakemake.params.distributions,
+            repetition=snakemake.params.repetition,
+            requested=snakemake.params.requested,
+            out=Path(snakemake.output.mixes),
+        )

@@ -1,0 +1,24 @@
+# One function draws one figure from one question's results.
+
+
+rule draw_figure:
+    input:
+        answer=lambda wildcards: f"results/{FIGURES[wildcards.figure]}",
+    output:
+        pdf="figures/{figure}.pdf",
+        png="figures/{figure}.png",
+    log:
+        f"{RESULTS}/logs/draw_figure/{{figure}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/draw_figure/{{figure}}.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        question=lambda wildcards: FIGURES[wildcards.figure],
+        scale=SCALE.name,
+    message:
+        "Drawing {wildcards.figure}"
+    script:
+        "../../scripts/draw_figure.py"

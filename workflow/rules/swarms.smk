@@ -1,0 +1,127 @@
+# A swarm: mixes are sampled, every run is listed, proxies are trained and evaluated, and all is
+# collected into ratios.csv and metrics.csv.
+
+
+rule sample_swarm:
+    input:
+        unpack(lambda wildcards: prior_of(wildcards.mixes)),
+        data=rules.build_domains.output.data,
+    output:
+        mixes=f"{RESULTS}/sample_swarm/{{mixes}}.csv",
+    log:
+        f"{RESULTS}/logs/sample_swarm/{{mixes}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/sample_swarm/{{mixes}}.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        spec=lambda wildcards: as_params(PLAN.mixes[wildcards.mixes]),
+        updates=SCALE["updates"],
+        distributions=SCALE["swarm"],
+        repetition=SCALE["repetition"],
+        requested=SCALE["requested_tokens"]["tight"],
+    message:
+        "Sampling the mixes {wildcards.mixes}"
+    script:
+        "../../scripts/sample_swarm.py"
+
+
+rule list_runs:
+    input:
+        data=rules.build_domains.output.data,
+        mixes=lambda wildcards: mixes_file(wildcards.swarm),
+    output:
+        runs=directory(f"{RESULTS}/list_runs/{{swarm}}"),
+    log:
+        f"{RESULTS}/logs/list_runs/{{swarm}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/list_runs/{{swarm}}.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        swarm=lambda wildcards: as_params(PLAN.swarms[wildcards.swarm]),
+        space=lambda wildcards: space_of(wildcards.swarm),
+        model=lambda wildcards: science_of(wildcards.swarm),
+        updates=SCALE["updates"],
+        store=f"{RESULTS}/runs",
+    message:
+        "Listing the runs of {wildcards.swarm}"
+    script:
+        "../../scripts/list_runs.py"
+
+
+rule train_proxies:
+    input:
+        data=rules.build_domains.output.data,
+        runs=f"{RESULTS}/list_runs/{{proxies}}",
+    output:
+        runs=directory(f"{RESULTS}/train_proxies/{{proxies}}/{{shard}}"),
+    log:
+        f"{RESULTS}/logs/train_proxies/{{proxies}}/{{shard}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/train_proxies/{{proxies}}/{{shard}}.tsv"
+    threads: lambda wildcards: model_of(wildcards.proxies)["threads"]
+    resources:
+        mem_mb=lambda wildcards: model_of(wildcards.proxies)["mem_mb"],
+        runtime=lambda wildcards: model_of(wildcards.proxies)["runtime"],
+        gpu=lambda wildcards: model_of(wildcards.proxies)["gpu"],
+    params:
+        launch=lambda wildcards: launch(wildcards.proxies),
+        state=f"{RESULTS}/state",
+        link=workflow.source_path("../../scripts/link_runs.py"),
+    message:
+        "Training proxies of {wildcards.proxies}, job {wildcards.shard}"
+    shell:
+        "{{ {params.launch} --runs {input.runs}/{wildcards.shard}.json --state {params.state}"
+        " --suite {input.data}/suite --tokenizer {input.data}/tokenizer.json"
+        " && python {params.link} --runs {input.runs}/{wildcards.shard}.json --out {output.runs};"
+        " }} > {log} 2>&1"
+
+
+rule evaluate_proxies:
+    input:
+        data=rules.build_domains.output.data,
+        runs=f"{RESULTS}/train_proxies/{{proxies}}/{{shard}}",
+    output:
+        evaluations=directory(f"{RESULTS}/evaluate_proxies/{{proxies}}/{{shard}}"),
+    log:
+        f"{RESULTS}/logs/evaluate_proxies/{{proxies}}/{{shard}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/evaluate_proxies/{{proxies}}/{{shard}}.tsv"
+    threads: lambda wildcards: model_of(wildcards.proxies)["threads"]
+    resources:
+        mem_mb=lambda wildcards: model_of(wildcards.proxies)["mem_mb"],
+        runtime=lambda wildcards: model_of(wildcards.proxies)["runtime"],
+        gpu=lambda wildcards: min(1, model_of(wildcards.proxies)["gpu"]),
+    params:
+        batch_tokens=SCALE["evaluation"]["batch_tokens"],
+        max_instances=SCALE["evaluation"]["max_instances"],
+    message:
+        "Evaluating proxies of {wildcards.proxies}, job {wildcards.shard}"
+    script:
+        "../../scripts/evaluate_runs.py"
+
+
+rule collect_swarm:
+    input:
+        mixes=lambda wildcards: mixes_file(wildcards.swarm),
+        evaluations=lambda wildcards: evaluations_of(wildcards.swarm),
+    output:
+        ratios=f"{RESULTS}/collect_swarm/{{swarm}}/ratios.csv",
+        metrics=f"{RESULTS}/collect_swarm/{{swarm}}/metrics.csv",
+    log:
+        f"{RESULTS}/logs/collect_swarm/{{swarm}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/collect_swarm/{{swarm}}.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    message:
+        "Collecting {wildcards.swarm} into ratios.csv and metrics.csv"
+    script:
+        "../../scripts/collect_swarm.py"

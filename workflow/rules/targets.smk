@@ -1,0 +1,43 @@
+# Target runs: the same rules as for proxies, with the target's resources.
+
+
+use rule train_proxies as train_targets with:
+    input:
+        data=rules.build_domains.output.data,
+        runs=f"{RESULTS}/list_runs/{{targets}}",
+    output:
+        runs=directory(f"{RESULTS}/train_targets/{{targets}}/{{shard}}"),
+    log:
+        f"{RESULTS}/logs/train_targets/{{targets}}/{{shard}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/train_targets/{{targets}}/{{shard}}.tsv"
+    threads: SCALE.model("target")["threads"]
+    resources:
+        mem_mb=SCALE.model("target")["mem_mb"],
+        runtime=SCALE.model("target")["runtime"],
+        gpu=SCALE.model("target")["gpu"],
+    params:
+        launch=lambda wildcards: launch(wildcards.targets),
+        state=f"{RESULTS}/state",
+        link=workflow.source_path("../../scripts/link_runs.py"),
+    message:
+        "Training targets of {wildcards.targets}, job {wildcards.shard}"
+
+
+use rule evaluate_proxies as evaluate_targets with:
+    input:
+        data=rules.build_domains.output.data,
+        runs=f"{RESULTS}/train_targets/{{targets}}/{{shard}}",
+    output:
+        evaluations=directory(f"{RESULTS}/evaluate_targets/{{targets}}/{{shard}}"),
+    log:
+        f"{RESULTS}/logs/evaluate_targets/{{targets}}/{{shard}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/evaluate_targets/{{targets}}/{{shard}}.tsv"
+    threads: SCALE.model("target")["threads"]
+    resources:
+        mem_mb=SCALE.model("target")["mem_mb"],
+        runtime=SCALE.model("target")["runtime"],
+        gpu=min(1, SCALE.model("target")["gpu"]),
+    message:
+        "Evaluating targets of {wildcards.targets}, job {wildcards.shard}"
