@@ -102,8 +102,8 @@ def test_too_few_replicates(world):
 def test_intervals_cover_the_noise_free_optimum(make_world):
     """90 % intervals over repeated noisy draws of known worlds.
 
-    Measured here: see the assertion. A bootstrap of a regularised fit is not exact, and weights
-    that sit at zero are covered trivially, so only domains with weight are counted.
+    Measured: 95 % of 84 weights. A bootstrap of a regularised fit is not exact, and weights that
+    sit at zero are covered trivially, so only domains with weight are counted.
     """
     covered = []
     for seed in range(30):
@@ -115,5 +115,4 @@ def test_intervals_cover_the_noise_free_optimum(make_world):
             if truth[name] > 0.01:
                 covered.append(low <= truth[name] <= high)
     rate = np.mean(covered)
-    print("COVER", rate, len(covered))
-    assert 0.75 <= rate <= 0.99
+    assert 0.80 <= rate <= 0.99

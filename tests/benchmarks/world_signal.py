@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+
 from olmix.corpus.store import Corpus
 from olmix.domains import DomainSet
 from olmix.evaluation.bpb import evaluate

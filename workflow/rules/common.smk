@@ -115,7 +115,9 @@ def question_input(question):
     return {
         "data": f"{RESULTS}/build_domains",
         "tables": tables_of(swarms),
-        "proposals": [f"{RESULTS}/propose_mixes/{study}" for study in PLAN.asks[question]],
+        "proposals": [
+            f"{RESULTS}/propose_mixes/{study}" for study in PLAN.asks[question]
+        ],
     }
 
 
@@ -124,4 +126,6 @@ def launch(swarm):
     gpus = model_of(swarm)["gpu"]
     if gpus <= 1:
         return "python -m olmix train"
-    return f"torchrun --nproc-per-node {gpus} --no-python python -m olmix train --sharded"
+    return (
+        f"torchrun --nproc-per-node {gpus} --no-python python -m olmix train --sharded"
+    )

@@ -8,6 +8,8 @@ rule build_domains:
         f"{RESULTS}/logs/build_domains.log",
     benchmark:
         f"{RESULTS}/benchmarks/build_domains.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=2000,

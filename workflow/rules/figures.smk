@@ -11,6 +11,8 @@ rule draw_figure:
         f"{RESULTS}/logs/draw_figure/{{figure}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/draw_figure/{{figure}}.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=1000,

@@ -11,6 +11,8 @@ rule fit_models:
         f"{RESULTS}/logs/fit_models/{{study}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/fit_models/{{study}}.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=4000,
@@ -36,6 +38,8 @@ rule propose_mixes:
         f"{RESULTS}/logs/propose_mixes/{{study}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/propose_mixes/{{study}}.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=4000,

@@ -19,5 +19,7 @@ rule rq7:
         settings=SCALE.content,
     message:
         "Answering RQ7: how to solve the optimization problem"
+    conda:
+        "../../envs/environment.yaml"
     script:
         "../../scripts/rq7.py"

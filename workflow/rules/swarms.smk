@@ -12,6 +12,8 @@ rule sample_swarm:
         f"{RESULTS}/logs/sample_swarm/{{mixes}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/sample_swarm/{{mixes}}.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=1000,
@@ -38,6 +40,8 @@ rule list_runs:
         f"{RESULTS}/logs/list_runs/{{swarm}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/list_runs/{{swarm}}.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=1000,
@@ -64,6 +68,8 @@ rule train_proxies:
         f"{RESULTS}/logs/train_proxies/{{proxies}}/{{shard}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/train_proxies/{{proxies}}/{{shard}}.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: lambda wildcards: model_of(wildcards.proxies)["threads"]
     resources:
         mem_mb=lambda wildcards: model_of(wildcards.proxies)["mem_mb"],
@@ -92,6 +98,8 @@ rule evaluate_proxies:
         f"{RESULTS}/logs/evaluate_proxies/{{proxies}}/{{shard}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/evaluate_proxies/{{proxies}}/{{shard}}.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: lambda wildcards: model_of(wildcards.proxies)["threads"]
     resources:
         mem_mb=lambda wildcards: model_of(wildcards.proxies)["mem_mb"],
@@ -117,6 +125,8 @@ rule collect_swarm:
         f"{RESULTS}/logs/collect_swarm/{{swarm}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/collect_swarm/{{swarm}}.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=1000,

@@ -44,7 +44,8 @@ def build_world(design: WorldDesign, seed: int, out: str | Path) -> dict[str, An
     A world already there is replaced; any other non-empty folder is refused.
     """
     out = Path(out)
-    if out.exists() and (not out.is_dir() or any(out.iterdir())) and not (out / "design.json").is_file():
+    in_use = out.exists() and (not out.is_dir() or any(out.iterdir()))
+    if in_use and not (out / "design.json").is_file():
         raise OlmixError(f"{out}: is there and is not a world; expected a new or empty folder")
     grammar = Grammar(design.words, design.skills, seed)
     documents = all_documents(design, grammar, seed)

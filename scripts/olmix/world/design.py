@@ -14,7 +14,8 @@ from olmix.errors import OlmixError
 
 __all__ = ["DomainDesign", "TaskDesign", "WorldDesign"]
 
-KEYS = ("description", "words", "skills", "leak", "sentences", "domains", "shots", "instances", "tasks")
+KEYS = ("description", "words", "skills", "leak", "sentences", "domains")
+KEYS += ("shots", "instances", "tasks")
 
 
 @dataclass(frozen=True)
@@ -86,15 +87,20 @@ class WorldDesign:
         for name, entry in content["domains"].items():
             domains[name] = _domain(name, entry, skills, leak, domains)
         tasks = {name: _task(name, entry, skills) for name, entry in content["tasks"].items()}
-        low, high = content["sentences"]
+        sentences = content["sentences"]
+        if len(sentences) != 2 or not 1 <= sentences[0] <= sentences[1]:
+            raise OlmixError(f"sentences are {sentences}, expected the fewest and the most")
+        for key, least in (("shots", 0), ("instances", 1)):
+            if not isinstance(content[key], int) or content[key] < least:
+                raise OlmixError(f"{key} is {content[key]!r}, expected {least} or more")
         return cls(
             words=content["words"],
             skills=skills,
             leak=leak,
-            sentences=(int(low), int(high)),
+            sentences=(int(sentences[0]), int(sentences[1])),
             domains=domains,
-            shots=int(content["shots"]),
-            instances=int(content["instances"]),
+            shots=content["shots"],
+            instances=content["instances"],
             tasks=tasks,
         )
 
@@ -174,9 +180,7 @@ def _task(name: str, entry: Mapping[str, Any], skills: Mapping[str, Any]) -> Tas
     return TaskDesign(name, str(entry["family"]), _shares(entry["skills"], skills, where))
 
 
-def _shares(
-    entry: Mapping[str, Any], skills: Mapping[str, Any], where: str
-) -> dict[str, float]:
+def _shares(entry: Mapping[str, Any], skills: Mapping[str, Any], where: str) -> dict[str, float]:
     """Skills with shares that sum to 1."""
     for skill, share in entry.items():
         if skill not in skills:

@@ -59,7 +59,10 @@ def _own_documents(
     rates = np.array(list(shares.values())) / lengths
     low, high = design.sentences
     tokens_per_sentence = 1 / rates.sum() + 2 / (low + high)  # with its part of an end-of-text
-    sentences = int(np.ceil(design.domains[domain].tokens / tokens_per_sentence))
+    wanted = int(np.ceil(design.domains[domain].tokens / tokens_per_sentence))
+    ends = np.cumsum(rng.integers(low, high + 1, size=wanted // low + 1))
+    ends = ends[: max(1, np.searchsorted(ends, wanted, side="right"))]  # whole documents only
+    sentences = int(ends[-1])
     drawn = rng.choice(len(shares), size=sentences, p=rates / rates.sum())
     width = max(len(form.parts) for skill in grammar.skills.values() for form in skill.forms)
     rows = np.full((sentences, width), PAD, dtype=np.int64)
@@ -68,9 +71,6 @@ def _own_documents(
         sentences_of_skill, _ = grammar.sentences(skill, len(where), rng)
         rows[where, : sentences_of_skill.shape[1]] = sentences_of_skill
     words = (rows != PAD).sum(axis=1)
-    counts = rng.integers(low, high + 1, size=sentences)  # more documents than needed
-    ends = np.cumsum(counts)
-    ends = np.append(ends[ends < sentences], sentences)
     boundaries = np.concatenate([[0], np.cumsum(words)])[np.concatenate([[0], ends])]
     return Documents(rows[rows != PAD], np.diff(boundaries))
 

@@ -139,9 +139,9 @@ class Grammar:
         slots: dict[str, Slot] = {}
         for slot, rule in entry["slots"].items():
             slots[slot] = self._slot(rule, slots, f"{where}, slot '{slot}'")
-        forms = tuple(self._form(line, slots, where) for line in entry["forms"])
-        if not forms:
+        if not entry["forms"]:
             raise OlmixError(f"{where}: no forms, expected at least one")
+        forms = tuple(self._form(line, slots, where) for line in entry["forms"])
         return Skill(name, forms, slots)
 
     def _slot(self, rule: Mapping[str, Any], earlier: Mapping[str, Slot], where: str) -> Slot:

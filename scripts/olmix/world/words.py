@@ -17,6 +17,8 @@ ONSETS = ("b", "br", "d", "dr", "f", "g", "gl", "h", "k", "kr", "l", "m", "n", "
 ONSETS += ("st", "t", "tr", "v", "z", "sh", "th")
 VOWELS = ("a", "e", "i", "o", "u", "ai", "ea", "ou")
 CODAS = ("b", "d", "k", "l", "m", "n", "r", "t", "v")
+# Far below what the syllables can make, so that looking for a new word ends soon.
+MOST_INVENTED = 1000
 
 
 def seeded(seed: int, *what: str) -> np.random.Generator:
@@ -31,16 +33,15 @@ def seeded(seed: int, *what: str) -> np.random.Generator:
 def word_classes(entries: Mapping[str, Any], seed: int) -> dict[str, tuple[str, ...]]:
     """The words of each class: a list as it stands, or ``{invent: 20, ending: ia}``."""
     classes: dict[str, tuple[str, ...]] = {}
-    taken = {
-        word
-        for entry in entries.values()
-        if not isinstance(entry, Mapping)
-        for word in entry
-    }
+    taken = {word for entry in entries.values() if not isinstance(entry, Mapping) for word in entry}
     for name, entry in entries.items():
         if isinstance(entry, Mapping):
             check_keys(entry, ("invent", "ending"), ("invent",), where=f"words '{name}'")
             count, ending = entry["invent"], entry.get("ending", "")
+            if not isinstance(count, int) or not 1 <= count <= MOST_INVENTED:
+                raise OlmixError(
+                    f"words '{name}': invent is {count!r}, expected 1 to {MOST_INVENTED}"
+                )
             words = _invented(count, ending, taken, seeded(seed, "words", name))
             taken.update(words)
         else:

@@ -1,0 +1,33 @@
+"""Correlations between two sets of measurements, and how sure they are."""
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.stats import rankdata
+
+from olmix.surrogate import pearson_by_output
+
+__all__ = ["LEVEL", "bootstrap_intervals", "spearman_by_output"]
+
+# Coverage of every interval.
+LEVEL = 0.95
+
+
+def spearman_by_output(predicted: np.ndarray, measured: np.ndarray) -> np.ndarray:
+    """Spearman rank correlation of each column: Pearson of the ranks, ties sharing theirs."""
+    return pearson_by_output(rankdata(predicted, axis=0), rankdata(measured, axis=0))
+
+
+def bootstrap_intervals(
+    statistic: Callable[[np.ndarray], np.ndarray], size: int, *, seed: int, resamples: int = 1000
+) -> tuple[np.ndarray, np.ndarray]:
+    """The percentile interval (low, high) of a statistic of ``size`` observations.
+
+    ``statistic`` takes the row numbers of a resample, so that all its values are computed on the
+    same rows and their differences are paired.
+    """
+    rows = np.random.default_rng(seed).integers(size, size=(resamples, size))
+    values = np.array([statistic(row) for row in rows])
+    tail = (1 - LEVEL) / 2
+    low, high = np.quantile(values, [tail, 1 - tail], axis=0)
+    return low, high
