@@ -15,6 +15,7 @@ include: "workflow/rules/proposals.smk"
 include: "workflow/rules/targets.smk"
 include: "workflow/rules/questions.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/tables.smk"
 
 
 rule all:
@@ -22,3 +23,4 @@ rule all:
     input:
         every_figure(),
         every_question(),
+        "results/tables",

@@ -7,9 +7,9 @@ from scipy.stats import rankdata
 
 from olmix.surrogate import pearson_by_output
 
-__all__ = ["LEVEL", "bootstrap_intervals", "spearman_by_output"]
+__all__ = ["LEVEL", "interval", "resample", "spearman_by_output"]
 
-# Coverage of every interval.
+# Coverage of an interval.
 LEVEL = 0.95
 
 
@@ -18,16 +18,20 @@ def spearman_by_output(predicted: np.ndarray, measured: np.ndarray) -> np.ndarra
     return pearson_by_output(rankdata(predicted, axis=0), rankdata(measured, axis=0))
 
 
-def bootstrap_intervals(
+def resample(
     statistic: Callable[[np.ndarray], np.ndarray], size: int, *, seed: int, resamples: int = 1000
-) -> tuple[np.ndarray, np.ndarray]:
-    """The percentile interval (low, high) of a statistic of ``size`` observations.
+) -> np.ndarray:
+    """A statistic of ``size`` observations on bootstrap resamples of them, one per row.
 
-    ``statistic`` takes the row numbers of a resample, so that all its values are computed on the
-    same rows and their differences are paired.
+    ``statistic`` takes the row numbers of a resample: all its values are of the same observations,
+    so their differences are paired.
     """
     rows = np.random.default_rng(seed).integers(size, size=(resamples, size))
-    values = np.array([statistic(row) for row in rows])
+    return np.array([statistic(row) for row in rows])
+
+
+def interval(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The percentile interval (low, high) of resampled values."""
     tail = (1 - LEVEL) / 2
     low, high = np.quantile(values, [tail, 1 - tail], axis=0)
     return low, high

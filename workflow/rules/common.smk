@@ -8,15 +8,20 @@ from snakemake.utils import validate
 sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
 
 from olmix.errors import OlmixError
+from olmix.study.checks import check_plan
 from olmix.study.questions import plan_questions
 from olmix.study.scale import load_scale
 from olmix.study.spec import as_params
+from olmix.update_sequence import load_updates
 
 validate(config, schema="../schemas/config.schema.yaml")
 try:
     SCALE = load_scale(Path(workflow.basedir) / "config" / "scales", config["scale"])
     validate(SCALE.content, schema="../schemas/scale.schema.yaml")
+    PAPER = load_scale(Path(workflow.basedir) / "config" / "scales", "paper")
+    SEQUENCE = load_updates(Path(workflow.basedir) / SCALE["updates"])
     PLAN = plan_questions(SCALE)
+    check_plan(PLAN, SCALE, SEQUENCE)
 except OlmixError as error:
     raise WorkflowError(str(error))
 
@@ -119,6 +124,14 @@ def question_input(question):
             f"{RESULTS}/propose_mixes/{study}" for study in PLAN.asks[question]
         ],
     }
+
+
+def run_counts():
+    """How many proxy and target runs each question needs; swarms that questions share count once."""
+    lines = [f"scale {SCALE.name}", f"{'question':<10} {'proxy runs':>10} {'target runs':>11}"]
+    for question, proxies, targets in PLAN.run_counts():
+        lines.append(f"{question:<10} {proxies:>10} {targets:>11}")
+    return lines
 
 
 def launch(swarm):

@@ -1,6 +1,78 @@
 # One analysis per question: tidy data, a summary in numbers, and where they came from.
 
 
+rule rq1:
+    input:
+        unpack(lambda wildcards: question_input("rq1")),
+    output:
+        answer=directory("results/rq1"),
+    log:
+        f"{RESULTS}/logs/rq1.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/rq1.tsv"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        scale=SCALE.name,
+        settings=SCALE.content,
+    message:
+        "Answering RQ1: how small a proxy may be"
+    conda:
+        "../../envs/environment.yaml"
+    script:
+        "../../scripts/rq1.py"
+
+
+rule rq2:
+    input:
+        unpack(lambda wildcards: question_input("rq2")),
+    output:
+        answer=directory("results/rq2"),
+    log:
+        f"{RESULTS}/logs/rq2.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/rq2.tsv"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        scale=SCALE.name,
+        settings=SCALE.content,
+    message:
+        "Answering RQ2: how many proxy runs a swarm needs"
+    conda:
+        "../../envs/environment.yaml"
+    script:
+        "../../scripts/rq2.py"
+
+
+rule rq3:
+    input:
+        unpack(lambda wildcards: question_input("rq3")),
+    output:
+        answer=directory("results/rq3"),
+    log:
+        f"{RESULTS}/logs/rq3.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/rq3.tsv"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        scale=SCALE.name,
+        settings=SCALE.content,
+    message:
+        "Answering RQ3: from which distribution to sample a swarm"
+    conda:
+        "../../envs/environment.yaml"
+    script:
+        "../../scripts/rq3.py"
+
+
 rule rq7:
     input:
         unpack(lambda wildcards: question_input("rq7")),
@@ -23,3 +95,75 @@ rule rq7:
         "../../envs/environment.yaml"
     script:
         "../../scripts/rq7.py"
+
+
+rule rq4:
+    input:
+        unpack(lambda wildcards: question_input("rq4")),
+    output:
+        answer=directory("results/rq4"),
+    log:
+        f"{RESULTS}/logs/rq4.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/rq4.tsv"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        scale=SCALE.name,
+        settings=SCALE.content,
+    message:
+        "Answering RQ4: which regression family to fit"
+    conda:
+        "../../envs/environment.yaml"
+    script:
+        "../../scripts/rq4.py"
+
+
+rule rq5:
+    input:
+        unpack(lambda wildcards: question_input("rq5")),
+    output:
+        answer=directory("results/rq5"),
+    log:
+        f"{RESULTS}/logs/rq5.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/rq5.tsv"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        scale=SCALE.name,
+        settings=SCALE.content,
+    message:
+        "Answering RQ5: at which granularity to fit"
+    conda:
+        "../../envs/environment.yaml"
+    script:
+        "../../scripts/rq5.py"
+
+
+rule rq6:
+    input:
+        unpack(lambda wildcards: question_input("rq6")),
+    output:
+        answer=directory("results/rq6"),
+    log:
+        f"{RESULTS}/logs/rq6.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/rq6.tsv"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        scale=SCALE.name,
+        settings=SCALE.content,
+    message:
+        "Answering RQ6: where to enforce the repetition factor"
+    conda:
+        "../../envs/environment.yaml"
+    script:
+        "../../scripts/rq6.py"

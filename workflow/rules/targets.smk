@@ -19,7 +19,6 @@ use rule train_proxies as train_targets with:
     params:
         launch=lambda wildcards: launch(wildcards.targets),
         state=f"{RESULTS}/state",
-        link=workflow.source_path("../../scripts/link_runs.py"),
     message:
         "Training targets of {wildcards.targets}, job {wildcards.shard}"
 

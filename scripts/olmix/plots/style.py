@@ -9,12 +9,15 @@ import matplotlib.pyplot as plt
 
 from olmix.files import replacing
 
-__all__ = ["COLOURS", "COLUMN_WIDTH", "PAGE_WIDTH", "save", "stamp", "style"]
+__all__ = ["COLOURS", "COLUMN_WIDTH", "PAGE_WIDTH", "PALETTE", "save", "stamp", "style"]
 
 COLUMN_WIDTH = 3.4  # inches
 PAGE_WIDTH = 7.0
 
-# Okabe and Ito's colour-blind safe palette, by what it stands for in every figure.
+# Okabe and Ito's colour-blind safe palette, for things that have no colour of their own (domains).
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#999999")
+
+# The same palette by what it stands for in every figure.
 COLOURS = {
     "natural": "#7f7f7f",
     "proposed": "#0072B2",
@@ -28,6 +31,8 @@ COLOURS = {
     "lightgbm": "#D55E00",
     "gaussian_process": "#CC79A7",
     "search": "#56B4E9",
+    "sparse": "#0072B2",
+    "dense": "#E69F00",
 }
 
 _SETTINGS = {

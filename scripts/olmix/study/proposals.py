@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from olmix.collapse import Collapse
 from olmix.errors import OlmixError
 from olmix.method import Method
 from olmix.proposers.proposal import Proposal
 from olmix.proposers.search import propose_search
-from olmix.reuse import Collapse
 from olmix.study.spec import ProposalSpec
 from olmix.surrogate import Surrogate
 from olmix.tables import SwarmTable

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from olmix.collapse import Collapse
 from olmix.corpus.store import Corpus
 from olmix.domains import DomainSet
 from olmix.mix import Mix
 from olmix.model.shapes import is_tiny, shape
-from olmix.reuse import Collapse
 from olmix.study.space import stored_mix
 from olmix.study.spec import SwarmSpec
 from olmix.training.presets import preset

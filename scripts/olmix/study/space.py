@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from olmix.collapse import Collapse
 from olmix.domains import Domain, DomainSet
 from olmix.errors import OlmixError
 from olmix.mix import Mix
-from olmix.reuse import Collapse
 from olmix.study.spec import SpaceSpec
 from olmix.update_sequence import UpdateSequence
 from olmix.updates import ReuseSplit

@@ -154,6 +154,35 @@ class Plan:
         _put(self.asks, name, tuple(studies))
         _put(self.reads, name, tuple(dict.fromkeys(swarms)))
 
+    def needed_swarms(self, question: str) -> set[str]:
+        """Every swarm a question depends on, through its proposals and their priors."""
+        needed: set[str] = set()
+        waiting = list(self.reads[question])
+        waiting += [s for study in self.asks[question] for s in self.studies[study].swarms]
+        while waiting:
+            name = waiting.pop()
+            if name in needed:
+                continue
+            needed.add(name)
+            swarm = self.swarms[name]
+            study = swarm.mixes if swarm.proposals else None
+            if study is None and self.mixes[swarm.mixes].prior:
+                study = self.mixes[swarm.mixes].prior.split("/")[0]
+            if study:
+                waiting += self.studies[study].swarms
+        return needed
+
+    def run_counts(self) -> list[tuple[str, int, int]]:
+        """(question, proxy runs, target runs) of each question alone, then of all together."""
+        needs = {question: self.needed_swarms(question) for question in self.asks}
+        needs["all"] = set().union(*needs.values())
+        rows = []
+        for question, swarms in needs.items():
+            sizes = [(self.swarms[name].model, self.swarms[name].size) for name in swarms]
+            targets = sum(size for model, size in sizes if model == "target")
+            rows.append((question, sum(size for _, size in sizes) - targets, targets))
+        return rows
+
 
 def _put(table: dict[str, Any], name: str, value: Any) -> None:
     if table.setdefault(name, value) != value:

@@ -1,0 +1,102 @@
+"""RQ1: how small may a proxy be and still rank mixes as the target does? (§3.3.1; App. RQ1)."""
+
+import numpy as np
+import pandas as pd
+
+from olmix.correlation import interval, resample, spearman_by_output
+from olmix.errors import OlmixError
+from olmix.questions.answer import Answer, QuestionData
+from olmix.surrogate import outputs_of, pearson_by_output
+from olmix.tables import SwarmTable
+
+__all__ = ["AVERAGE", "answer"]
+
+#: The output that the paper correlates; the others are task families.
+AVERAGE = "average"
+COEFFICIENTS = ("spearman", "pearson")
+
+
+def answer(data: QuestionData, result: Answer) -> None:
+    """Spearman and Pearson of each proxy size with the target, over the mixes both trained on."""
+    proxy, sizes = data.settings["proxy"], list(data.settings["rq1"]["models"])
+    swarms = {size: "rq1" if size == proxy else f"rq1-{size}" for size in sizes}
+    target = data.table("rq1-target")
+    tables = {size: _same_runs(data.table(swarm), target) for size, swarm in swarms.items()}
+    outputs, measured = _outputs(target, data.families)
+    proxies = np.array([_outputs(table, data.families)[1] for table in tables.values()])
+
+    def correlations(rows: np.ndarray) -> np.ndarray:
+        """(sizes, coefficients, outputs)."""
+        pairs = [(values[rows], measured[rows]) for values in proxies]
+        return np.array([[spearman_by_output(*p), pearson_by_output(*p)] for p in pairs])
+
+    found = correlations(np.arange(len(target)))
+    resampled = resample(correlations, len(target), seed=0)
+    result.table("proxy_size", _points(sizes, target.runs, proxies[:, :, 0], measured[:, 0]))
+    frame = _coefficients(sizes, outputs, found, *interval(resampled))
+    result.table("correlations", frame)
+    result.finish(_summary(frame, len(target), _against(sizes, proxy, found, resampled)))
+
+
+def _same_runs(table: SwarmTable, target: SwarmTable) -> SwarmTable:
+    """The table in the target's order; a pair needs both of its runs."""
+    missing = set(target.runs) - set(table.runs)
+    if missing:
+        raise OlmixError(f"rq1: no proxy run '{min(missing)}', which the target was trained on")
+    return table.rows([table.runs.index(run) for run in target.runs])
+
+
+def _outputs(table: SwarmTable, families: dict[str, list[str]]) -> tuple[list[str], np.ndarray]:
+    """The average BPB and that of each family: names, and values (runs, outputs)."""
+    names, _, values = outputs_of(table, "family", families)
+    return [AVERAGE, *names], np.column_stack([table.metrics.mean(1), values])
+
+
+def _points(sizes, runs, proxies: np.ndarray, target: np.ndarray) -> pd.DataFrame:
+    """A row per pair: average BPB of a mix at a proxy size and at the target's."""
+    parts = [
+        pd.DataFrame({"size": size, "run": runs, "proxy_bpb": values, "target_bpb": target})
+        for size, values in zip(sizes, proxies, strict=True)
+    ]
+    return pd.concat(parts)
+
+
+def _coefficients(sizes, outputs, found, low, high) -> pd.DataFrame:
+    """A row per size and output: each coefficient with its interval."""
+    rows = []
+    for i, size in enumerate(sizes):
+        for j, output in enumerate(outputs):
+            row = {"size": size, "output": output}
+            for k, name in enumerate(COEFFICIENTS):
+                row[name] = found[i, k, j]
+                row[f"{name}_low"], row[f"{name}_high"] = low[i, k, j], high[i, k, j]
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _against(sizes, proxy: str, found: np.ndarray, resampled: np.ndarray) -> dict:
+    """How much higher each other size's Spearman is than the chosen proxy's, with intervals."""
+    if proxy not in sizes:
+        return {}
+    chosen = sizes.index(proxy)
+    difference = (found - found[chosen])[:, 0, 0]
+    low, high = interval((resampled - resampled[:, [chosen]])[:, :, 0, 0])
+    return {
+        size: {"difference": float(difference[i]), "interval": [float(low[i]), float(high[i])]}
+        for i, size in enumerate(sizes)
+        if i != chosen
+    }
+
+
+def _summary(frame: pd.DataFrame, mixes: int, against: dict) -> dict:
+    average = frame[frame["output"] == AVERAGE].set_index("size")
+    return {
+        "mixes": mixes,
+        "highest_spearman": average["spearman"].idxmax(),
+        "spearman": average["spearman"].to_dict(),
+        "spearman_interval": {
+            size: [row["spearman_low"], row["spearman_high"]] for size, row in average.iterrows()
+        },
+        "pearson": average["pearson"].to_dict(),
+        "spearman_against_proxy": against,
+    }

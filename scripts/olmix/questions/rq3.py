@@ -1,0 +1,123 @@
+"""RQ3: sparse or dense swarms, and around which prior? (§3.3.1; App. RQ3)."""
+
+from typing import Any
+
+import pandas as pd
+
+from olmix.correlation import interval
+from olmix.method import OLMIX_BASE
+from olmix.questions.answer import Answer, QuestionData
+from olmix.questions.held_out import Fit, fits, join_runs
+
+__all__ = ["DISTRIBUTIONS", "LEVELS", "PRIORS", "answer"]
+
+LEVELS = ("topics", "sources")
+DISTRIBUTIONS = ("sparse", "dense")
+PRIORS = ("natural", "strong", "weak")
+
+# The swarm of each level and distribution, and of each prior: the natural prior is the main swarm.
+SWARMS = {
+    "topics-sparse": "topics",
+    "topics-dense": "topics-dense",
+    "sources-sparse": "sources-sparse",
+    "sources-dense": "sources",
+}
+PRIOR_SWARMS = {"natural": "topics", "strong": "topics-strong", "weak": "topics-weak"}
+
+
+def answer(data: QuestionData, result: Answer) -> None:
+    """Target BPB of each swarm's mix, and its model's fit around the optima of its level."""
+    fit = {level: _level_fits(data, level) for level in LEVELS}
+    measured = data.averages("rq3-target")
+    distributions = pd.DataFrame(
+        [
+            {
+                "level": level,
+                "distribution": kind,
+                **_row(measured[f"{level}-{kind}"], fit[level][SWARMS[f"{level}-{kind}"]]),
+            }
+            for level in LEVELS
+            for kind in DISTRIBUTIONS
+        ]
+    )
+    measured = data.averages("rq3-priors-target") | {"natural": measured["topics-sparse"]}
+    priors = pd.DataFrame(
+        [
+            {"prior": prior, **_row(measured[prior], fit["topics"][PRIOR_SWARMS[prior]])}
+            for prior in PRIORS
+        ]
+    )
+    result.table("swarm_distribution", distributions)
+    result.table("dirichlet_priors", priors)
+    result.table("fit_by_task", _by_task(fit))
+    result.finish(
+        {
+            "distributions": _distribution_summary(distributions, fit),
+            "priors": _prior_summary(priors, fit["topics"]),
+        }
+    )
+
+
+def _level_fits(data: QuestionData, level: str) -> dict[str, Fit]:
+    """Fit of every swarm of a level, by swarm, on the mixes around its sparse and dense optima."""
+    tests = [data.table(f"rq3-around-{level}-{kind}") for kind in DISTRIBUTIONS]
+    swarms = [SWARMS[f"{level}-{kind}"] for kind in DISTRIBUTIONS]
+    if level == "topics":
+        swarms += [PRIOR_SWARMS[prior] for prior in PRIORS]
+    models = {
+        swarm: OLMIX_BASE.fit(data.table(swarm), data.families) for swarm in dict.fromkeys(swarms)
+    }
+    return fits(models, join_runs(tests), data.families)
+
+
+def _row(measured: float, fit: Fit) -> dict[str, float]:
+    return {"measured_bpb": measured, "fit": fit.mean, "fit_low": fit.low, "fit_high": fit.high}
+
+
+def _by_task(fit: dict[str, dict[str, Fit]]) -> pd.DataFrame:
+    """The correlations behind every mean: a row per level, swarm and task."""
+    return pd.DataFrame(
+        [
+            {"level": level, "swarm": swarm, "task": task, "fit": value}
+            for level, swarms in fit.items()
+            for swarm, found in swarms.items()
+            for task, value in found.by_output.items()
+        ]
+    )
+
+
+def _difference(one: Fit, other: Fit) -> dict[str, Any]:
+    """How much better ``one`` fits than ``other``, with an interval over the held-out mixes."""
+    low, high = interval(one.resampled - other.resampled)
+    return {"difference": one.mean - other.mean, "interval": [float(low), float(high)]}
+
+
+def _distribution_summary(frame: pd.DataFrame, fit: dict[str, dict[str, Fit]]) -> dict[str, Any]:
+    summary = {}
+    for level, part in frame.groupby("level", sort=False):
+        part = part.set_index("distribution")
+        sparse, dense = (fit[level][SWARMS[f"{level}-{kind}"]] for kind in DISTRIBUTIONS)
+        bpb = part["measured_bpb"]
+        summary[level] = {
+            "lower_bpb": bpb.idxmin(),
+            "better_fit": part["fit"].idxmax(),
+            "sparse_minus_dense_bpb": bpb["sparse"] - bpb["dense"],
+            "sparse_minus_dense_fit": _difference(sparse, dense),
+        }
+    return summary
+
+
+def _prior_summary(frame: pd.DataFrame, fit: dict[str, Fit]) -> dict[str, Any]:
+    frame = frame.set_index("prior")
+    natural, bpb = fit[PRIOR_SWARMS["natural"]], frame["measured_bpb"]
+    return {
+        "lowest_bpb": bpb.idxmin(),
+        "best_fit": frame["fit"].idxmax(),
+        "against_natural": {
+            prior: {
+                "bpb": bpb[prior] - bpb["natural"],
+                "fit": _difference(fit[PRIOR_SWARMS[prior]], natural),
+            }
+            for prior in PRIORS[1:]
+        },
+    }

@@ -1,0 +1,10 @@
+"""Answer RQ1: how small may a proxy be?"""
+
+from olmix.job import job_log
+from olmix.questions.answer import Answer, QuestionData
+from olmix.questions.rq1 import answer
+
+if __name__ == "__main__":
+    with job_log(snakemake.log[0]):
+        data = QuestionData.from_job(snakemake)
+        answer(data, Answer(snakemake.output.answer, "rq1", data))

@@ -1,0 +1,37 @@
+# Descriptive tables, and what the whole study will cost in runs.
+
+
+rule make_tables:
+    input:
+        data=rules.build_domains.output.data,
+        tasks="config/tasks/paper.yaml",
+        choices="config/design_choices.yaml",
+    output:
+        tables=directory("results/tables"),
+    log:
+        f"{RESULTS}/logs/make_tables.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/make_tables.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        scale=SCALE.name,
+        updates={"paper": PAPER["updates"], SCALE.name: SCALE["updates"]},
+        catalogues={"paper": "config/domains/paper.yaml"},
+        models={"paper": PAPER["models"], SCALE.name: SCALE["models"]},
+    message:
+        "Writing the tables of domains, tasks, models, methods and costs"
+    conda:
+        "../../envs/environment.yaml"
+    script:
+        "../../scripts/make_tables.py"
+
+
+rule plan:
+    params:
+        lines=run_counts(),
+    localrule: True
+    run:
+        print("\n".join(params.lines))
