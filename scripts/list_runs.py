@@ -12,10 +12,9 @@ from olmix.corpus.store import Corpus
 from olmix.domains import DomainSet
 from olmix.files import write_json
 from olmix.job import job_log
-from olmix.mix import Mix
 from olmix.study.mixes import load_sequence
 from olmix.study.runs import data_seed_of, expanded_mixes, run_settings, shard_of
-from olmix.study.space import open_space, stage_domains
+from olmix.study.space import open_space
 from olmix.study.spec import SpaceSpec, SwarmSpec, from_params
 from olmix.tables import read_mixes
 
@@ -25,7 +24,7 @@ def main(
     updates: Path,
     mixes: Path,
     swarm: dict[str, Any],
-    space: dict[str, Any] | None,
+    space: dict[str, Any],
     model: dict[str, Any],
     store: Path,
     out: Path,
@@ -35,12 +34,8 @@ def main(
     corpus = Corpus.open(data / "corpus")
     sequence = load_sequence(updates, DomainSet.load(data / "domains.json"))
     runs, names, weights = read_mixes(mixes)
-    if space is None:  # proposals: already over single domains, those of the final stage
-        domains = stage_domains(sequence, "final")
-        expanded = [Mix(names, row).aligned(domains.names) for row in weights]
-    else:
-        collapse = open_space(SpaceSpec(**space), sequence)
-        domains, expanded = collapse.domains, expanded_mixes(names, weights, collapse)
+    collapse = open_space(SpaceSpec(**space), sequence)
+    domains, expanded = collapse.domains, expanded_mixes(names, weights, collapse)
     rows = {run: index for index, run in enumerate(runs)}
     wanted = list(spec.proposals or runs)
     entries = {}

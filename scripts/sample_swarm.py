@@ -12,7 +12,7 @@ from olmix.tables import write_table
 
 
 def main(
-    domains: Path,
+    data: Path,
     updates: Path,
     prior: Path | None,
     spec: MixesSpec,
@@ -22,7 +22,7 @@ def main(
     out: Path,
 ) -> None:
     """Write the mixes in the layout of ``ratios.csv``."""
-    sequence = load_sequence(updates, DomainSet.load(domains))
+    sequence = load_sequence(updates, DomainSet.load(data / "domains.json"))
     swarm = sample_mixes(
         spec,
         sequence,
@@ -30,6 +30,7 @@ def main(
         distributions=distributions,
         repetition=repetition,
         requested=requested,
+        corpus=data / "corpus",
     )
     report = swarm.report
     logging.info("%d mixes over %d domains", *swarm.mixes.shape)
@@ -47,7 +48,7 @@ if __name__ == "__main__":
         if mixes.prior:
             centre = Path(snakemake.input.prior) / f"{mixes.prior.split('/')[1]}.json"
         main(
-            domains=Path(snakemake.input.data) / "domains.json",
+            data=Path(snakemake.input.data),
             updates=Path(snakemake.params.updates),
             prior=centre,
             spec=mixes,

@@ -82,9 +82,12 @@ def test_the_numbers_are_those_of_the_law(world):
 def test_the_budget_holds_with_the_probe_in_it(world, c):
     swarm = tables(world)
     assert probe_size(BEFORE, AFTER) == 4  # the virtual domain and two new ones, plus one
+    model = world.surrogate.regressor  # the law itself: fitting is not what is tested here
     least = max(swarm_size(3, c), 4)
     for budget in range(least, 40):
-        choice = choose_reuse(swarm, BEFORE, AFTER, budget=budget, c=c, min_reduction=0.0)
+        choice = choose_reuse(
+            swarm, BEFORE, AFTER, budget=budget, c=c, min_reduction=0.0, model=model
+        )
         assert choice.probe_runs <= choice.runs <= budget
         # What it says the swarm costs is what a swarm of that many weights costs.
         assert choice.runs == max(swarm_size(choice.split.dimension, c), 4)

@@ -172,7 +172,7 @@ def test_theorem_1_holds_for_any_reused_mix(make_world):
 
 def test_both_theorems_hold_under_caps_with_mutual_feasibility(make_world):
     held = [0, 0]
-    for seed in range(80):
+    for seed in range(50):
         world, fixed, _ = random_world(make_world, seed + 2000)
         before = world.domains.subset(fixed)
         limits = {"kl": 0.0, "repetition": 3.0, "requested": float(before.tokens.sum())}

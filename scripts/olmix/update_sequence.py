@@ -1,13 +1,14 @@
 """A sequence of updates, as data: the stages a domain set goes through (§5.1)."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from olmix.config_files import check_keys, read_config
 from olmix.domains import Domain, DomainSet
 from olmix.errors import OlmixError
+from olmix.mix import Mix
 from olmix.updates import (
     Add,
     Operator,
@@ -36,11 +37,16 @@ class Stage(NamedTuple):
 
 @dataclass(frozen=True)
 class Step:
-    """One update of a sequence, and what partial mixture reuse recomputes besides the affected."""
+    """One update of a sequence, and what partial mixture reuse recomputes besides the affected.
+
+    ``prior`` is the share of each source in the stage's swarm and KL prior, natural inside a
+    source; empty for the natural distribution.
+    """
 
     name: str
     update: Update
     recompute: tuple[str, ...] = ()
+    prior: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,16 @@ class UpdateSequence:
                 raise OlmixError(f"update '{step.name}': {error}") from None
             stages.append(Stage(step.name, step.update, domains))
         return stages
+
+    def prior(self, stage: str) -> Mix:
+        """The prior of a stage's swarms and KL terms: its sources' shares, natural inside."""
+        domains = {entry.name: entry.domains for entry in self.stages()}[stage]
+        shares = next((step.prior for step in self.steps if step.name == stage), {})
+        if not shares:
+            return domains.natural()
+        totals = {s: sum(d.tokens for d in domains.of_source(s)) for s in domains.sources}
+        weights = [shares[d.source] * d.tokens / totals[d.source] for d in domains]
+        return Mix(domains.names, weights)
 
     def full_reuse(self, stage: str) -> ReuseSplit:
         """What full mixture reuse freezes and recomputes at a stage."""
@@ -148,7 +164,7 @@ def _step(number: int, entry: Any, catalogue: DomainSet, domains: DomainSet) -> 
     if not isinstance(entry, Mapping):
         raise OlmixError(f"update {number}: {entry!r}, expected a mapping of keys")
     where = f"update {number}"
-    check_keys(entry, ("name", *OPERATORS, "recompute"), ("name",), where=where)
+    check_keys(entry, ("name", *OPERATORS, "recompute", "prior"), ("name",), where=where)
     where = f"update '{entry['name']}'"
     recompute = tuple(_present(entry.get("recompute", []), "recompute", domains))
     operators: list[Operator] = []
@@ -161,7 +177,22 @@ def _step(number: int, entry: Any, catalogue: DomainSet, domains: DomainSet) -> 
         operators += made
     if not operators:
         raise OlmixError(f"{where}: changes nothing, expected one of {', '.join(OPERATORS)}")
-    return Step(str(entry["name"]), Update(tuple(operators)), recompute)
+    prior = _prior(entry.get("prior", {}), domains, where)
+    return Step(str(entry["name"]), Update(tuple(operators)), recompute, prior)
+
+
+def _prior(value: Any, domains: DomainSet, where: str) -> dict[str, float]:
+    """Shares of the sources after an update: all of them, positive; they are normalised."""
+    if not value:
+        return {}
+    if not isinstance(value, Mapping) or set(value) != set(domains.sources):
+        expected = ", ".join(domains.sources)
+        raise OlmixError(f"{where}: prior {value!r}, expected a share for each of {expected}")
+    for source, share in value.items():
+        if not isinstance(share, int | float) or not share > 0:
+            raise OlmixError(f"{where}: prior of '{source}' is {share!r}, expected more than 0")
+    total = sum(value.values())
+    return {source: share / total for source, share in value.items()}
 
 
 def _operators(

@@ -9,10 +9,12 @@ sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
 
 from olmix.errors import OlmixError
 from olmix.study.checks import check_plan
+from olmix.study.methods import load_methods, plan_methods
 from olmix.study.questions import plan_questions
 from olmix.study.scale import load_scale
-from olmix.study.spec import as_params
-from olmix.update_sequence import load_updates
+from olmix.study.spec import SpaceSpec, as_params
+from olmix.study.update_plan import UpdatePlan
+from olmix.update_sequence import INITIAL, load_updates
 
 validate(config, schema="../schemas/config.schema.yaml")
 try:
@@ -20,7 +22,11 @@ try:
     validate(SCALE.content, schema="../schemas/scale.schema.yaml")
     PAPER = load_scale(Path(workflow.basedir) / "config" / "scales", "paper")
     SEQUENCE = load_updates(Path(workflow.basedir) / SCALE["updates"])
+    METHODS = load_methods(Path(workflow.basedir) / "config" / "methods")
     PLAN = plan_questions(SCALE)
+    plan_methods(PLAN, SCALE, METHODS, domains=len(SEQUENCE.initial))
+    UPDATES = UpdatePlan(SEQUENCE, SCALE)
+    UPDATES.add_to(PLAN)
     check_plan(PLAN, SCALE, SEQUENCE)
 except OlmixError as error:
     raise WorkflowError(str(error))
@@ -43,6 +49,7 @@ FIGURES = {
     "repetition_factor_all": "rq6",
     "solvers": "rq7",
     "solvers_sources": "rq7",
+    "methods": "methods",
 }
 
 
@@ -53,6 +60,8 @@ wildcard_constraints:
     swarm="|".join(PLAN.swarms),
     study="|".join(PLAN.studies),
     shard=r"\d+",
+    group="|".join(UPDATES.groups()),
+    stage="|".join(UPDATES.stages),
     figure="|".join(FIGURES),
 
 
@@ -78,9 +87,10 @@ def science_of(swarm):
 
 
 def space_of(swarm):
-    """The space a swarm's mixes are over; None for proposals, which are over single domains."""
+    """The space a swarm's mixes are over."""
     spec = PLAN.swarms[swarm]
-    return None if spec.proposals else as_params(PLAN.mixes[spec.mixes].space)
+    space = SpaceSpec(spec.stage) if spec.stage else PLAN.mixes[spec.mixes].space
+    return as_params(space)
 
 
 def shards_of(swarm):
@@ -89,10 +99,9 @@ def shards_of(swarm):
 
 
 def mixes_file(swarm):
-    """Where a swarm's mixes are: sampled, or proposed by a study."""
+    """The table of a swarm's mixes: sampled, or proposed."""
     spec = PLAN.swarms[swarm]
-    rule_folder = "propose_mixes" if spec.proposals else "sample_swarm"
-    return f"{RESULTS}/{rule_folder}/{spec.mixes}.csv"
+    return f"{RESULTS}/{spec.made_by}/{spec.mixes}.csv"
 
 
 def prior_of(mixes):
@@ -124,6 +133,74 @@ def question_input(question):
             f"{RESULTS}/propose_mixes/{study}" for study in PLAN.asks[question]
         ],
     }
+
+
+def previous_mixes(wildcards):
+    """The mixes of the stage before: what a stage's chains start from."""
+    return f"{RESULTS}/update_mixes/{wildcards.group}-{UPDATES.previous(wildcards.stage)}"
+
+
+def active_chains(wildcards):
+    """The chains that have a mix at a stage: full recomputation only has its last one."""
+    chains = UPDATES.groups()[wildcards.group]
+    last = wildcards.stage == UPDATES.stages[-1]
+    return [chain for chain in chains if last or chain.strategy != "full_recomputation"]
+
+
+def chains_with(wildcards, count):
+    """(chain, runs) of the chains that train something at a stage."""
+    chains = UPDATES.groups()[wildcards.group]
+    counted = [(chain.to_dict(), count(chain, wildcards.stage)) for chain in chains]
+    return [(chain, runs) for chain, runs in counted if runs]
+
+
+def auto_budgets(wildcards):
+    """(chain, budget) of the chains that choose by themselves what to recompute."""
+    return [
+        (chain.to_dict(), UPDATES.budget(chain, wildcards.stage))
+        for chain in UPDATES.groups()[wildcards.group]
+        if UPDATES.probe_runs(chain, wildcards.stage)
+    ]
+
+
+def has_probe(wildcards):
+    """Whether some chain of the group probes at a stage."""
+    return f"{wildcards.group}-{wildcards.stage}-probe" in PLAN.swarms
+
+
+def choices_of(wildcards):
+    """The choices of auto reuse at a stage, if a chain makes one."""
+    folder = f"{RESULTS}/choose_recomputed"
+    return {"choices": f"{folder}/{wildcards.group}-{wildcards.stage}.json"} if has_probe(wildcards) else {}
+
+
+def earlier_tables(wildcards):
+    """The collected swarms of the stages before, by stage; the initial one is the pool."""
+    before = UPDATES.stages[: UPDATES.stages.index(wildcards.stage)]
+    swarms = {stage: f"{wildcards.group}-{stage}" for stage in before if stage != INITIAL}
+    swarms = {INITIAL: f"pool-{INITIAL}"} | swarms
+    return {stage: tables_of([name])[0] for stage, name in swarms.items() if name in PLAN.swarms}
+
+
+def stage_tables(wildcards):
+    """The collected swarms up to and with a stage, by stage."""
+    if wildcards.stage == INITIAL:
+        return {}
+    swarm = f"{wildcards.group}-{wildcards.stage}"
+    now = {wildcards.stage: tables_of([swarm])[0]} if swarm in PLAN.swarms else {}
+    return earlier_tables(wildcards) | now
+
+
+def stage_input(wildcards):
+    """What else the proposals of a stage wait for: pool, previous mixes, probe and choices."""
+    found = dict(choices_of(wildcards))
+    if has_probe(wildcards):
+        found["probe"] = tables_of([f"{wildcards.group}-{wildcards.stage}-probe"])[0]
+    if wildcards.stage != INITIAL:
+        found["previous"] = previous_mixes(wildcards)
+    if f"pool-{wildcards.stage}" in PLAN.swarms:
+        found["pool"] = tables_of([f"pool-{wildcards.stage}"])[0]
+    return found
 
 
 def run_counts():

@@ -10,6 +10,8 @@ rule rq1:
         f"{RESULTS}/logs/rq1.log",
     benchmark:
         f"{RESULTS}/benchmarks/rq1.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=2000,
@@ -19,8 +21,6 @@ rule rq1:
         settings=SCALE.content,
     message:
         "Answering RQ1: how small a proxy may be"
-    conda:
-        "../../envs/environment.yaml"
     script:
         "../../scripts/rq1.py"
 
@@ -34,6 +34,8 @@ rule rq2:
         f"{RESULTS}/logs/rq2.log",
     benchmark:
         f"{RESULTS}/benchmarks/rq2.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=2000,
@@ -43,8 +45,6 @@ rule rq2:
         settings=SCALE.content,
     message:
         "Answering RQ2: how many proxy runs a swarm needs"
-    conda:
-        "../../envs/environment.yaml"
     script:
         "../../scripts/rq2.py"
 
@@ -58,6 +58,8 @@ rule rq3:
         f"{RESULTS}/logs/rq3.log",
     benchmark:
         f"{RESULTS}/benchmarks/rq3.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=2000,
@@ -67,34 +69,8 @@ rule rq3:
         settings=SCALE.content,
     message:
         "Answering RQ3: from which distribution to sample a swarm"
-    conda:
-        "../../envs/environment.yaml"
     script:
         "../../scripts/rq3.py"
-
-
-rule rq7:
-    input:
-        unpack(lambda wildcards: question_input("rq7")),
-    output:
-        answer=directory("results/rq7"),
-    log:
-        f"{RESULTS}/logs/rq7.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/rq7.tsv"
-    threads: 1
-    resources:
-        mem_mb=2000,
-        runtime=30,
-    params:
-        scale=SCALE.name,
-        settings=SCALE.content,
-    message:
-        "Answering RQ7: how to solve the optimization problem"
-    conda:
-        "../../envs/environment.yaml"
-    script:
-        "../../scripts/rq7.py"
 
 
 rule rq4:
@@ -106,6 +82,8 @@ rule rq4:
         f"{RESULTS}/logs/rq4.log",
     benchmark:
         f"{RESULTS}/benchmarks/rq4.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=2000,
@@ -115,8 +93,6 @@ rule rq4:
         settings=SCALE.content,
     message:
         "Answering RQ4: which regression family to fit"
-    conda:
-        "../../envs/environment.yaml"
     script:
         "../../scripts/rq4.py"
 
@@ -130,6 +106,8 @@ rule rq5:
         f"{RESULTS}/logs/rq5.log",
     benchmark:
         f"{RESULTS}/benchmarks/rq5.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=2000,
@@ -139,8 +117,6 @@ rule rq5:
         settings=SCALE.content,
     message:
         "Answering RQ5: at which granularity to fit"
-    conda:
-        "../../envs/environment.yaml"
     script:
         "../../scripts/rq5.py"
 
@@ -154,6 +130,8 @@ rule rq6:
         f"{RESULTS}/logs/rq6.log",
     benchmark:
         f"{RESULTS}/benchmarks/rq6.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=2000,
@@ -163,7 +141,54 @@ rule rq6:
         settings=SCALE.content,
     message:
         "Answering RQ6: where to enforce the repetition factor"
-    conda:
-        "../../envs/environment.yaml"
     script:
         "../../scripts/rq6.py"
+
+
+rule rq7:
+    input:
+        unpack(lambda wildcards: question_input("rq7")),
+    output:
+        answer=directory("results/rq7"),
+    log:
+        f"{RESULTS}/logs/rq7.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/rq7.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        scale=SCALE.name,
+        settings=SCALE.content,
+    message:
+        "Answering RQ7: how to solve the optimization problem"
+    script:
+        "../../scripts/rq7.py"
+
+
+rule methods:
+    input:
+        unpack(lambda wildcards: question_input("methods")),
+    output:
+        answer=directory("results/methods"),
+    log:
+        f"{RESULTS}/logs/methods.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/methods.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        scale=SCALE.name,
+        settings=SCALE.content,
+        methods=[as_params(method) for method in METHODS],
+    message:
+        "Comparing whole mixing methods"
+    script:
+        "../../scripts/methods.py"

@@ -1,9 +1,11 @@
 """`python -m olmix train`: train one run, or every run of a list, and resume what was left."""
 
 import argparse
+import contextlib
 import logging
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,7 @@ from olmix.files import read_json, write_json
 
 if TYPE_CHECKING:
     from olmix.corpus.store import Corpus
+    from olmix.training.deadline import Deadline
     from olmix.training.settings import RunSettings
     from olmix.training.swarm_runner import RunRequest
 
@@ -126,11 +129,9 @@ def run(args: argparse.Namespace) -> int:
     from olmix.training.swarm_runner import read_runs, run_all
 
     deadline = Deadline(args.time_limit)
-    # SLURM announces the end of a job with SIGTERM: stop in time for a checkpoint.
-    signal.signal(signal.SIGTERM, lambda *_: deadline.expire())
     runs = read_runs(args.runs) if args.runs else [_single_run(args)]
     state = args.state or Path(args.runs or args.out).parent / ".state"
-    with processes(args.device, deadline) as team:
+    with _ending_on_sigterm(deadline), processes(args.device, deadline) as team:
         evaluate, score = _evaluation(args, team.device)
         try:
             failed = run_all(
@@ -145,6 +146,16 @@ def run(args: argparse.Namespace) -> int:
         if team.first:
             _print_table(runs, failed)
     return EXIT_FAILED if failed else 0
+
+
+@contextlib.contextmanager
+def _ending_on_sigterm(deadline: "Deadline") -> Iterator[None]:
+    """Let the deadline expire on SIGTERM, with which SLURM announces the end of a job."""
+    before = signal.signal(signal.SIGTERM, lambda *_: deadline.expire())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _print_table(runs: "list[RunRequest]", failed: list[tuple[Any, OlmixError]]) -> None:

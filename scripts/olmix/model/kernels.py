@@ -21,7 +21,8 @@ LOGITS_AT_ONCE = 2**27
 def normalise(x: Tensor, eps: float) -> tuple[Tensor, Tensor]:
     """``x / sqrt(mean(x^2) + eps)`` over the last axis, and the factor ``x`` was multiplied by."""
     length = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
-    scale = length.square_().mul_(1 / x.shape[-1]).add_(eps).rsqrt_()
+    floor = x.new_full((), eps)
+    scale = torch.addcmul(floor, length, length, value=1 / x.shape[-1]).rsqrt_()
     return x * scale, scale
 
 
@@ -139,8 +140,8 @@ class ShortBlock(torch.autograd.Function):
         d_out = update.T @ mixed
         d_mixed = split_heads(update @ out_weight, batch, heads)
         d_v = torch.bmm(seen.transpose(1, 2), d_mixed)
-        d_seen = torch.bmm(d_mixed, v.transpose(1, 2))
-        d_scores = torch._softmax_backward_data(d_seen, seen, -1, seen.dtype)
+        d_scores = torch.bmm(d_mixed, v.transpose(1, 2)).mul_(seen)
+        d_scores.addcmul_(seen, d_scores.sum(-1, keepdim=True), value=-1)
         d_qk = torch.stack((torch.bmm(d_scores, k), torch.bmm(d_scores.transpose(1, 2), q)))
         d_qk = d_qk.mul_(width**-0.5).view(2, batch, heads, length, width)
         # A rotation is undone by swapping where the sine was multiplied: swap(g * sin).

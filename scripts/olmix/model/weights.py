@@ -48,7 +48,8 @@ def load_model(path: str | Path, device: str | torch.device = "cpu") -> Transfor
     try:
         model.load_state_dict(tensors)
     except RuntimeError as error:
-        raise OlmixError(f"{path}: weights do not fit shape {shape.name!r} ({error})") from error
+        reason = " ".join(str(error).split())
+        raise OlmixError(f"{path}: weights do not fit shape {shape.name!r} ({reason})") from error
     return model.eval()
 
 

@@ -57,6 +57,7 @@ def _families(answer: Path, level: str) -> plt.Figure:
         bars["target_bpb"],
         colours=[COLOURS[family] for family in bars.index],
     )
+    axes[1].tick_params(axis="x", labelsize=6)
     axes[1].set_ylabel("average BPB of the target")
     axes[1].set_xlabel(f"regression family, K = {bars['runs'].iloc[0]}")
     handles, labels = axes[0].get_legend_handles_labels()

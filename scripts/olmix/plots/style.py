@@ -31,6 +31,9 @@ COLOURS = {
     "lightgbm": "#D55E00",
     "gaussian_process": "#CC79A7",
     "search": "#56B4E9",
+    "olmix_base": "#0072B2",
+    "regmix": "#D55E00",
+    "data_mixing_laws": "#000000",
     "sparse": "#0072B2",
     "dense": "#E69F00",
 }

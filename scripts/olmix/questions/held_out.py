@@ -7,7 +7,7 @@ import numpy as np
 
 from olmix.correlation import interval, resample
 from olmix.errors import OlmixError
-from olmix.surrogate import Surrogate, outputs_of, pearson_by_output
+from olmix.surrogate import Surrogate, pearson_by_output
 from olmix.tables import SwarmTable
 
 __all__ = ["Fit", "fits", "join_runs"]
@@ -15,12 +15,12 @@ __all__ = ["Fit", "fits", "join_runs"]
 
 @dataclass(frozen=True)
 class Fit:
-    """The mean Pearson correlation over outputs, its interval, and each output's."""
+    """The mean Pearson correlation over tasks, its interval, and each task's."""
 
     mean: float
     low: float
     high: float
-    by_output: dict[str, float]
+    by_task: dict[str, float]
     #: the mean on each bootstrap resample of the held-out runs, the same resamples for every model
     resampled: np.ndarray
 
@@ -41,34 +41,28 @@ def join_runs(tables: Sequence[SwarmTable]) -> SwarmTable:
     )
 
 
-def fits(
-    models: Mapping[str, Surrogate],
-    held_out: SwarmTable,
-    families: Mapping[str, Sequence[str]],
-    *,
-    seed: int = 0,
-) -> dict[str, Fit]:
-    """The fit of each model on the held-out runs; intervals are over those runs, paired."""
-    pairs = {}
+def fits(models: Mapping[str, Surrogate], held_out: SwarmTable, *, seed: int = 0) -> dict[str, Fit]:
+    """The fit of each per-task model on the held-out runs; intervals are over those runs."""
     for name, model in models.items():
-        if model.domains != held_out.domains:
-            raise OlmixError(f"model '{name}' is not over the domains of the held-out mixes")
-        outputs, _, measured = outputs_of(held_out, model.granularity, families)
-        pairs[name] = outputs, model.predict(held_out.mixes), measured
+        if (model.domains, model.outputs) != (held_out.domains, held_out.tasks):
+            raise OlmixError(f"model '{name}' is not over the domains and tasks held out")
+    # (runs, models, tasks), and measured values that broadcast to it
+    predicted = np.stack([model.predict(held_out.mixes) for model in models.values()], axis=1)
+    measured = held_out.metrics[:, None]
 
     def means(rows: np.ndarray) -> np.ndarray:
-        return np.array([pearson_by_output(p[rows], m[rows]).mean() for _, p, m in pairs.values()])
+        return pearson_by_output(predicted[rows], measured[rows]).mean(1)
 
     resampled = resample(means, len(held_out), seed=seed)
-    found = {}
-    for column, (name, (outputs, predicted, measured)) in enumerate(pairs.items()):
-        correlations = pearson_by_output(predicted, measured)
-        low, high = interval(resampled[:, column])
-        found[name] = Fit(
-            mean=float(correlations.mean()),
-            low=float(low),
-            high=float(high),
-            by_output=dict(zip(outputs, correlations.tolist(), strict=True)),
-            resampled=resampled[:, column],
+    low, high = interval(resampled)
+    by_task = pearson_by_output(predicted, measured)
+    return {
+        name: Fit(
+            mean=float(by_task[i].mean()),
+            low=float(low[i]),
+            high=float(high[i]),
+            by_task=dict(zip(held_out.tasks, by_task[i].tolist(), strict=True)),
+            resampled=resampled[:, i],
         )
-    return found
+        for i, name in enumerate(models)
+    }

@@ -23,16 +23,18 @@ def answer(data: QuestionData, result: Answer) -> None:
     target = data.table("rq1-target")
     tables = {size: _same_runs(data.table(swarm), target) for size, swarm in swarms.items()}
     outputs, measured = _outputs(target, data.families)
-    proxies = np.array([_outputs(table, data.families)[1] for table in tables.values()])
+    # (mixes, sizes, outputs), and the target's values that broadcast to it
+    proxies = np.stack([_outputs(table, data.families)[1] for table in tables.values()], axis=1)
+    values = measured[:, None]
 
     def correlations(rows: np.ndarray) -> np.ndarray:
-        """(sizes, coefficients, outputs)."""
-        pairs = [(values[rows], measured[rows]) for values in proxies]
-        return np.array([[spearman_by_output(*p), pearson_by_output(*p)] for p in pairs])
+        """(coefficients, sizes, outputs)."""
+        pair = proxies[rows], values[rows]
+        return np.array([spearman_by_output(*pair), pearson_by_output(*pair)])
 
     found = correlations(np.arange(len(target)))
     resampled = resample(correlations, len(target), seed=0)
-    result.table("proxy_size", _points(sizes, target.runs, proxies[:, :, 0], measured[:, 0]))
+    result.table("proxy_size", _points(sizes, target.runs, proxies[:, :, 0].T, measured[:, 0]))
     frame = _coefficients(sizes, outputs, found, *interval(resampled))
     result.table("correlations", frame)
     result.finish(_summary(frame, len(target), _against(sizes, proxy, found, resampled)))
@@ -68,8 +70,8 @@ def _coefficients(sizes, outputs, found, low, high) -> pd.DataFrame:
         for j, output in enumerate(outputs):
             row = {"size": size, "output": output}
             for k, name in enumerate(COEFFICIENTS):
-                row[name] = found[i, k, j]
-                row[f"{name}_low"], row[f"{name}_high"] = low[i, k, j], high[i, k, j]
+                row[name] = found[k, i, j]
+                row[f"{name}_low"], row[f"{name}_high"] = low[k, i, j], high[k, i, j]
             rows.append(row)
     return pd.DataFrame(rows)
 
@@ -79,8 +81,9 @@ def _against(sizes, proxy: str, found: np.ndarray, resampled: np.ndarray) -> dic
     if proxy not in sizes:
         return {}
     chosen = sizes.index(proxy)
-    difference = (found - found[chosen])[:, 0, 0]
-    low, high = interval((resampled - resampled[:, [chosen]])[:, :, 0, 0])
+    spearman, replicates = found[0, :, 0], resampled[:, 0, :, 0]
+    difference = spearman - spearman[chosen]
+    low, high = interval(replicates - replicates[:, [chosen]])
     return {
         size: {"difference": float(difference[i]), "interval": [float(low[i]), float(high[i])]}
         for i, size in enumerate(sizes)

@@ -67,7 +67,7 @@ def _level_fits(data: QuestionData, level: str) -> dict[str, Fit]:
     models = {
         swarm: OLMIX_BASE.fit(data.table(swarm), data.families) for swarm in dict.fromkeys(swarms)
     }
-    return fits(models, join_runs(tests), data.families)
+    return fits(models, join_runs(tests))
 
 
 def _row(measured: float, fit: Fit) -> dict[str, float]:
@@ -81,7 +81,7 @@ def _by_task(fit: dict[str, dict[str, Fit]]) -> pd.DataFrame:
             {"level": level, "swarm": swarm, "task": task, "fit": value}
             for level, swarms in fit.items()
             for swarm, found in swarms.items()
-            for task, value in found.by_output.items()
+            for task, value in found.by_task.items()
         ]
     )
 

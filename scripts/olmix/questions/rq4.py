@@ -106,9 +106,7 @@ def _curves_by_domains(data: QuestionData) -> pd.DataFrame:
                 f"rq4: with {held_out} of {len(swarm)} runs held out, none of the sizes "
                 f"{wanted} for {m} domains is left; raise rq2.pool_multiplier"
             )
-        part = fit_curve(
-            swarm, sizes, held_out=held_out, seeds=range(data.settings["seeds"])
-        )
+        part = fit_curve(swarm, sizes, held_out=held_out, seeds=range(data.settings["seeds"]))
         parts.append(part.assign(domains=m, multiplier=part["size"] // (m + 1)))
     return pd.concat(parts, ignore_index=True)
 

@@ -6,17 +6,27 @@ from typing import Any
 
 import numpy as np
 
+from olmix.corpus.store import Corpus
 from olmix.domains import DomainSet
 from olmix.errors import OlmixError
 from olmix.files import read_json
 from olmix.mix import Mix
 from olmix.proposers.proposal import read_mix
-from olmix.study.space import open_space
+from olmix.reuse import Collapse
+from olmix.study.space import open_space, stored_mix
 from olmix.study.spec import MixesSpec
 from olmix.swarm import Swarm, SwarmDistribution, sample_swarm
+from olmix.swarm_designs import DESIGNS, designed_swarm, token_entropy
 from olmix.update_sequence import UpdateSequence, load_updates
 
-__all__ = ["collect_metrics", "load_sequence", "sample_mixes"]
+__all__ = ["collect_metrics", "domain_entropies", "load_sequence", "sample_mixes"]
+
+# Kind of the swarms over a stage's domains: weights of the sources, then ratios inside each, around
+# the stage's prior.
+TWO_LEVEL = "two_level"
+
+# A domain's entropy is that of its first so many tokens.
+_ENTROPY_TOKENS = 2**20
 
 # A proposal used as a Dirichlet prior may leave a domain without weight, and a Dirichlet cannot.
 _FLOOR_SHARE = 0.01
@@ -35,10 +45,32 @@ def sample_mixes(
     distributions: Mapping[str, Mapping[str, Any]],
     repetition: float,
     requested: float,
+    corpus: str | Path | None = None,
 ) -> Swarm:
-    """The mixes of a `MixesSpec`, centred on a proposal's mix or on the natural distribution."""
+    """The mixes of a `MixesSpec`, centred on a proposal's mix or on the natural distribution.
+
+    ``corpus`` is read only where the mixes depend on the text itself: entropy-weighted ones.
+    """
     space = open_space(spec.space, sequence)
+    if spec.kind == TWO_LEVEL:
+        return sample_swarm(
+            sequence.prior(spec.space.stage),
+            spec.size,
+            seed=spec.seed,
+            distribution=SwarmDistribution("sparse", **distributions["updates"]),
+            sources=[domain.source for domain in space.domains],
+        )
     natural = space.collapse(space.domains.natural())
+    if spec.kind in DESIGNS:
+        if spec.prior or spec.capped:
+            raise OlmixError(f"mixes '{spec.name}': '{spec.kind}' takes neither prior nor caps")
+        return designed_swarm(
+            spec.kind,
+            natural,
+            spec.size,
+            seed=spec.seed,
+            entropies=lambda: domain_entropies(space, Corpus.open(corpus)),
+        )
     centre = natural
     if prior is not None:
         mix = space.collapse(read_mix(prior))
@@ -52,6 +84,20 @@ def sample_mixes(
         caps = space.request(kl=0.0, repetition=repetition, requested=requested).caps
     distribution = SwarmDistribution(spec.kind, **settings)
     return sample_swarm(centre, spec.size, seed=spec.seed, distribution=distribution, caps=caps)
+
+
+def domain_entropies(space: Collapse, corpus: Corpus) -> list[float]:
+    """Entropy of the tokens (unigrams, in nats) of each domain of a space."""
+    vocabulary, counts = corpus.tokenizer.vocab_size, corpus.token_counts
+    entropies = []
+    for row in np.eye(len(space.names)):
+        parts = stored_mix(space.expand(Mix(space.names, row)), space.domains, counts)
+        frequencies = np.zeros(vocabulary)
+        for name, share in parts.items():
+            tokens = corpus[name].read(0, min(counts[name], _ENTROPY_TOKENS))
+            frequencies += share * np.bincount(tokens, minlength=vocabulary) / len(tokens)
+        entropies.append(token_entropy(frequencies))
+    return entropies
 
 
 def collect_metrics(evaluations: Mapping[str, str | Path]) -> tuple[list[str], np.ndarray]:

@@ -48,7 +48,7 @@ def _sources(plan: Plan, scale: Scale) -> str:
 def _rq1(plan: Plan, scale: Scale) -> None:
     """Proxy sizes against the target, all on the same mixes and in the same order of data.
 
-    The mixes are the first of the topics swarm, so the proxy's own runs are shared with it.
+    They are drawn as the topics swarm is, seed included, so the proxy's runs are shared with it.
     """
     settings = scale["rq1"]
     mixes = plan.sample(MixesSpec("rq1", TOPICS, settings["mixes"]), scale.proxy)

@@ -56,9 +56,11 @@ class MixesSpec:
 
 @dataclass(frozen=True)
 class SwarmSpec:
-    """Runs of one model on a list of mixes: sampled ones, or the proposals of a study.
+    """Runs of one model on a list of mixes: sampled ones, or proposals.
 
-    ``mixes`` names a `MixesSpec`, or a study if ``proposals`` lists which of its mixes to train.
+    ``mixes`` names the table of mixes and ``made_by`` the rule that writes it. ``proposals`` lists
+    which rows of it to train (all if empty). ``stage`` is whose domains the table is over, where
+    that is not said by a `MixesSpec`.
     """
 
     name: str
@@ -68,6 +70,8 @@ class SwarmSpec:
     proposals: tuple[str, ...] = ()
     curve: bool = False  # also evaluate along training
     seed: int = 0
+    made_by: str = "sample_swarm"
+    stage: str | None = None
 
 
 @dataclass(frozen=True)
@@ -146,7 +150,10 @@ class Plan:
         names = (
             tuple(p.name for p in self.studies[study].proposals) if only is None else tuple(only)
         )
-        _put(self.swarms, name, SwarmSpec(name, study, model, len(names), names, curve))
+        spec = SwarmSpec(
+            name, study, model, len(names), names, curve, made_by="propose_mixes", stage="final"
+        )
+        _put(self.swarms, name, spec)
         return name
 
     def question(self, name: str, *, studies: Iterable[str], swarms: Iterable[str]) -> None:
@@ -165,8 +172,8 @@ class Plan:
                 continue
             needed.add(name)
             swarm = self.swarms[name]
-            study = swarm.mixes if swarm.proposals else None
-            if study is None and self.mixes[swarm.mixes].prior:
+            study = swarm.mixes if swarm.made_by == "propose_mixes" else None
+            if swarm.made_by == "sample_swarm" and self.mixes[swarm.mixes].prior:
                 study = self.mixes[swarm.mixes].prior.split("/")[0]
             if study:
                 waiting += self.studies[study].swarms

@@ -13,9 +13,6 @@ from datetime import timedelta
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
-from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
-from torch.distributed.tensor import DTensor, distribute_tensor
-from torch.nn.parallel import DistributedDataParallel
 
 from olmix.errors import OlmixError
 from olmix.model.transformer import Transformer
@@ -111,6 +108,8 @@ def synchronised(model: Transformer, team: Processes) -> nn.Module:
     """The loss of a model whose gradients are averaged over the processes (DDP)."""
     if team.count == 1:
         return LossOf(model)
+    from torch.nn.parallel import DistributedDataParallel  # slow to import, as all below
+
     return DistributedDataParallel(LossOf(model))
 
 
@@ -121,6 +120,8 @@ def sharded(model: Transformer, team: Processes, *, bfloat16: bool) -> nn.Module
     """
     if team.count == 1:
         raise OlmixError("a sharded run needs more than one process; start it with torchrun")
+    from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
+
     policy = MixedPrecisionPolicy()
     if bfloat16:
         policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
@@ -133,16 +134,22 @@ def sharded(model: Transformer, team: Processes, *, bfloat16: bool) -> nn.Module
 
 def whole(tensor: Tensor) -> Tensor:
     """A tensor gathered from its shards, or as it is; all processes must ask for it."""
-    return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
+    return tensor.full_tensor() if _is_sharded(tensor) else tensor
 
 
 @torch.no_grad()
 def copy_into(tensor: Tensor, value: Tensor) -> None:
     """Fill ``tensor`` from a whole ``value``: from this process's part of it if it is sharded."""
-    if isinstance(tensor, DTensor):
-        value = value.to(tensor.device)
+    if _is_sharded(tensor):
+        from torch.distributed.tensor import distribute_tensor
+
         # Every process has read the whole value: each takes its own part, nothing is sent.
         value = distribute_tensor(
-            value, tensor.device_mesh, tensor.placements, src_data_rank=None
+            value.to(tensor.device), tensor.device_mesh, tensor.placements, src_data_rank=None
         )
     tensor.copy_(value)
+
+
+def _is_sharded(tensor: Tensor) -> bool:
+    """Whether FSDP2 made it a `DTensor`; asked this way, that class need not be imported."""
+    return hasattr(tensor, "full_tensor")

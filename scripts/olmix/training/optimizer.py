@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import torch
 from torch import Tensor, nn
+from torch.optim.adamw import adamw
 
 from olmix.model.transformer import Transformer
 from olmix.training.settings import RunSettings
@@ -33,53 +34,61 @@ def decays(name: str) -> bool:
 class Optimizer:
     """AdamW for a model's parameters.
 
-    Unless they are sharded over processes, the parameters are laid out in two flat tensors, with
-    and without weight decay, of which they become views, and so are their gradients: clipping, a
-    step and clearing are then a handful of operations for a model of any depth.
+    Unless they are sharded over processes, the parameters become views of one flat tensor, and so
+    do their gradients: clipping, a step and clearing are then a handful of operations for a model
+    of any depth. Weight decay is a multiplication before the step, as AdamW defines it.
     """
 
     def __init__(self, model: Transformer, settings: RunSettings, *, sharded: bool = False) -> None:
         """Take over the parameters of ``model``; shard it first if it is to be sharded."""
         self.settings = settings
-        self.named = dict(model.named_parameters())
-        self.groups = {
-            decay: {name: p for name, p in self.named.items() if decays(name) == decay}
-            for decay in (True, False)
-        }
+        # Those with weight decay first, so that they are one slice of the flat tensor.
+        named = sorted(model.named_parameters(), key=lambda item: not decays(item[0]))
+        self.names = [name for name, _ in named]
+        self.tensors = [parameter for _, parameter in named]
+        decaying = sum(decays(name) for name in self.names)
         self.flat = not sharded
-        groups = []
-        for decay, members in self.groups.items():
-            tensors = list(members.values())
-            groups.append(
-                {
-                    "params": [flatten(tensors)] if self.flat else tensors,
-                    "weight_decay": settings.weight_decay if decay else 0.0,
-                }
-            )
-        self.adam = torch.optim.AdamW(
-            groups,
-            lr=settings.learning_rate,
-            betas=(settings.beta1, settings.beta2),
-            eps=settings.adam_eps,
-            fused=True,
+        if self.flat:
+            flat = flatten(self.tensors)
+            self.parameters = [flat]
+            size = sum(tensor.numel() for tensor in self.tensors[:decaying])
+            self.decaying = [flat.detach()[:size]]
+        else:
+            self.parameters = self.tensors
+            self.decaying = self.tensors[:decaying]
+        self.counts = [torch.zeros((), device=p.device) for p in self.parameters]
+        self.means, self.squares = (
+            [torch.zeros_like(p, requires_grad=False) for p in self.parameters] for _ in MOMENTS
         )
-        self.parameters = [p for group in self.adam.param_groups for p in group["params"]]
-        for parameter in self.parameters:
-            self.adam.state[parameter] = {
-                "step": torch.zeros((), device=parameter.device),
-                **{moment: torch.zeros_like(parameter) for moment in MOMENTS},
-            }
 
     def step(self, step: int) -> Tensor:
         """Clip the gradients, update the weights with the rate of ``step``, clear the gradients.
 
         Returns the norm of the gradients before clipping.
         """
-        norm = nn.utils.clip_grad_norm_(self.parameters, self.settings.grad_clip)
-        for group in self.adam.param_groups:
-            group["lr"] = learning_rate(self.settings, step)
-        self.adam.step()
-        self.adam.zero_grad(set_to_none=not self.flat)
+        settings, rate = self.settings, learning_rate(self.settings, step)
+        norm = nn.utils.clip_grad_norm_(self.parameters, settings.grad_clip)
+        gradients = [parameter.grad for parameter in self.parameters]
+        with torch.no_grad():
+            if settings.weight_decay:
+                torch._foreach_mul_(self.decaying, 1 - rate * settings.weight_decay)
+            # The function behind torch.optim.AdamW: the class costs a second of imports.
+            adamw(
+                *(self.parameters, gradients, self.means, self.squares, [], self.counts),
+                beta1=settings.beta1,
+                beta2=settings.beta2,
+                lr=rate,
+                weight_decay=0.0,
+                eps=settings.adam_eps,
+                amsgrad=False,
+                maximize=False,
+                fused=True,
+            )
+        for parameter in self.parameters:
+            if self.flat:
+                parameter.grad.zero_()
+            else:
+                parameter.grad = None
         return norm
 
     def moments(self) -> Iterator[tuple[str, Tensor]]:
@@ -87,18 +96,15 @@ class Optimizer:
 
         They are views (or shards) of the optimiser's own tensors; all zero before the first step.
         """
-        state = self.adam.state
-        for members, group in zip(self.groups.values(), self.adam.param_groups, strict=True):
-            for moment in MOMENTS:
-                tensors = [state[parameter][moment] for parameter in group["params"]]
-                if self.flat:
-                    tensors = split_like(tensors[0], list(members.values()))
-                yield from zip((f"{moment}.{name}" for name in members), tensors, strict=True)
+        for moment, tensors in zip(MOMENTS, (self.means, self.squares), strict=True):
+            if self.flat:
+                tensors = split_like(tensors[0], self.tensors)
+            yield from zip((f"{moment}.{name}" for name in self.names), tensors, strict=True)
 
     def resume(self, steps: int) -> None:
         """Count ``steps`` past steps, as the bias correction must; `moments` are filled apart."""
-        for parameter in self.parameters:
-            self.adam.state[parameter]["step"].fill_(steps)
+        for count in self.counts:
+            count.fill_(steps)
 
 
 def split_like(flat: Tensor, tensors: list[Tensor]) -> list[Tensor]:

@@ -1,0 +1,184 @@
+"""Follow chains through a stage: sample, choose what to recompute, propose (§4, §5.1)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from olmix.auto_reuse import AutoChoice, choose_reuse, join_swarms
+from olmix.collapse import Collapse
+from olmix.domains import DomainSet
+from olmix.errors import OlmixError
+from olmix.mix import Mix
+from olmix.planning import (
+    FULL_MIXTURE_REUSE,
+    FULL_RECOMPUTATION,
+    PARTIAL_MIXTURE_REUSE,
+    SWARM_REUSE,
+    swarm_size,
+)
+from olmix.proposers.proposal import Proposal, Request, read_mix
+from olmix.reuse import carry_swarm, propose_with_reuse, recompute
+from olmix.study.update_plan import AUTO, Chain
+from olmix.swarm import SwarmDistribution, sample_swarm
+from olmix.tables import SwarmTable
+from olmix.update_sequence import INITIAL, UpdateSequence
+from olmix.updates import ReuseSplit
+
+__all__ = ["StageWork", "split_from_record", "split_record"]
+
+
+@dataclass(frozen=True)
+class StageWork:
+    """One stage of the sequence, with what its jobs need to know.
+
+    Parameters
+    ----------
+    sequence, stage
+        The updates, and the stage the work is about.
+    previous
+        Folder of the mixes of the stage before, one JSON per chain; None at the initial stage.
+    request
+        kl, repetition, and requested tokens by label.
+    distribution
+        Strengths and smallest weight of the stage's swarms.
+    """
+
+    sequence: UpdateSequence
+    stage: str
+    previous: Path | None
+    request: Mapping[str, Any]
+    distribution: Mapping[str, Any]
+
+    @property
+    def domains(self) -> DomainSet:
+        """D', the domains of the stage."""
+        return self._stages()[self.stage].domains
+
+    @property
+    def before(self) -> DomainSet:
+        """D, the domains before the update."""
+        stages = list(self._stages().values())
+        position = [entry.name for entry in stages].index(self.stage)
+        return stages[position - 1].domains
+
+    def _stages(self) -> dict[str, Any]:
+        return {entry.name: entry for entry in self.sequence.stages()}
+
+    def existing(self, chain: Chain) -> Mix:
+        """p̃: the chain's mix at the stage before."""
+        return read_mix(self.previous / f"{chain.name}.json")
+
+    def collapse(self, chain: Chain, choice: ReuseSplit | None) -> Collapse:
+        """The collapsed space a mixture reuse chain recomputes in."""
+        if chain.strategy == FULL_MIXTURE_REUSE:
+            split = self.sequence.full_reuse(self.stage)
+        elif chain.strategy == PARTIAL_MIXTURE_REUSE:
+            split = self.sequence.partial_reuse(self.stage)
+        elif chain.strategy == AUTO:
+            split = choice or self.sequence.full_reuse(self.stage)
+        else:
+            raise OlmixError(f"strategy '{chain.strategy}' collapses nothing")
+        return Collapse(self.domains, split, self.existing(chain))
+
+    def sample(self, chain: Chain, runs: int, choice: ReuseSplit | None, seed: int) -> np.ndarray:
+        """``runs`` mixes over D' for a chain; for mixture reuse, expanded collapsed ones."""
+        distribution = SwarmDistribution("sparse", **self.distribution)
+        prior = self.sequence.prior(self.stage)
+        if chain.strategy == SWARM_REUSE:
+            sources = [domain.source for domain in self.domains]
+            swarm = sample_swarm(prior, runs, seed=seed, distribution=distribution, sources=sources)
+            return swarm.mixes
+        collapse = self.collapse(chain, choice)
+        swarm = sample_swarm(collapse.collapse(prior), runs, seed=seed, distribution=distribution)
+        return swarm.mixes @ collapse.expansion
+
+    def accumulated(self, chain: Chain, tables: Mapping[str, SwarmTable]) -> SwarmTable:
+        """All runs of a chain so far that can be represented on D' (Algorithm Swarm Reuse Mixing).
+
+        ``tables`` are by stage: the initial one is the pool, of which the chain has its share.
+        """
+        stages = self.sequence.stages()
+        place = [entry.name for entry in stages].index(self.stage)
+        joined = self.drawn(chain, tables[INITIAL])
+        for position in range(1, place + 1):
+            joined = carry_swarm(joined, stages[position].update, stages[position - 1].domains)
+            own = self._own_runs(chain, tables.get(stages[position].name))
+            if own is not None:
+                joined = join_swarms(joined, own) if len(joined) else own
+        return joined
+
+    def _own_runs(self, chain: Chain, table: SwarmTable | None) -> SwarmTable | None:
+        """The rows of a stage's swarm that belong to a chain, None if it has none."""
+        runs = () if table is None else table.runs
+        rows = [i for i, run in enumerate(runs) if run.startswith(f"{chain.name}-")]
+        return table.rows(rows) if rows else None
+
+    def drawn(self, chain: Chain, pool: SwarmTable) -> SwarmTable:
+        """The runs a chain draws from a pool: K(c) of them, by its seed."""
+        size = swarm_size(len(pool.domains), chain.c)
+        if size > len(pool):
+            raise OlmixError(f"a pool of {len(pool)} runs, {chain.name} draws {size}")
+        order = np.random.default_rng(chain.seed).permutation(len(pool))
+        return pool.rows(np.sort(order[:size]))
+
+    def choose(self, chain: Chain, probe: SwarmTable, old: SwarmTable, budget: int) -> AutoChoice:
+        """What auto partial reuse recomputes, from the probe's runs and the old ones."""
+        joined = join_swarms(old, self._own_runs(chain, probe))
+        return choose_reuse(joined, self.before, self.domains, budget=budget, c=chain.c)
+
+    def propose(
+        self,
+        chain: Chain,
+        tables: Mapping[str, SwarmTable],
+        pool: SwarmTable | None,
+        probe: SwarmTable | None,
+        choice: ReuseSplit | None,
+    ) -> Proposal:
+        """The chain's mix at this stage.
+
+        ``pool`` is what full recomputation (and every chain at the initial stage) draws from.
+        """
+        options = {
+            "kl": self.request["kl"],
+            "repetition": self.request["repetition"],
+            "requested": self.request["requested_tokens"][chain.requested],
+            "prior": self.sequence.prior(self.stage),
+        }
+        if self.stage == INITIAL or chain.strategy == FULL_RECOMPUTATION:
+            drawn = self.drawn(chain, pool)
+            return recompute(drawn, Request.for_domains(self.domains, **options))
+        if chain.strategy == SWARM_REUSE:
+            swarm = self.accumulated(chain, tables)
+            return recompute(swarm, Request.for_domains(self.domains, **options))
+        collapse = self.collapse(chain, choice)
+        parts = [self._own_runs(chain, table) for table in (tables.get(self.stage), probe)]
+        parts = [part for part in parts if part is not None]
+        swarm = None
+        if parts and collapse.split.dimension:
+            own = parts[0] if len(parts) == 1 else join_swarms(*parts)
+            mixes = own.mixes @ collapse.membership.T
+            swarm = replace(own, domains=collapse.names, mixes=mixes)
+        return propose_with_reuse(swarm, collapse, collapse.request(**options))
+
+
+def split_record(choice: AutoChoice) -> dict[str, Any]:
+    """A choice as plain JSON values."""
+    return {
+        "frozen": {name: list(members) for name, members in choice.split.groups.items()},
+        "recomputed": list(choice.split.recomputed),
+        "initial_coupling": choice.initial_coupling,
+        "steps": [
+            {"domain": step.domain, "coupling": step.coupling, "reduction": step.reduction}
+            for step in choice.steps
+        ],
+        "why": choice.explain(),
+    }
+
+
+def split_from_record(record: Mapping[str, Any]) -> ReuseSplit:
+    """The split of a recorded choice."""
+    groups = {name: tuple(members) for name, members in record["frozen"].items()}
+    return ReuseSplit(groups, tuple(record["recomputed"]))

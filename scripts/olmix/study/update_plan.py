@@ -1,0 +1,157 @@
+"""What the evolving-domain study runs: chains of strategies through the stages (§5.1).
+
+A chain is one strategy with one swarm multiplier c, one requested size R and one seed, followed
+from the initial stage to the last: each stage's mix is the next one's p̃. Chains that a figure
+needs together form a group, and their runs at a stage form one swarm.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from olmix.planning import (
+    FULL_MIXTURE_REUSE,
+    FULL_RECOMPUTATION,
+    PARTIAL_MIXTURE_REUSE,
+    SWARM_REUSE,
+    plan,
+    swarm_size,
+)
+from olmix.study.scale import Scale
+from olmix.study.spec import MixesSpec, Plan, SpaceSpec, SwarmSpec
+from olmix.update_sequence import INITIAL, UpdateSequence
+from olmix.updates import split_domains
+
+__all__ = ["AUTO", "Chain", "UpdatePlan"]
+
+# Partial reuse with the recomputed domains chosen by κ (olmix.auto_reuse); not in the paper.
+AUTO = "auto_partial_reuse"
+REUSE = (SWARM_REUSE, FULL_MIXTURE_REUSE, PARTIAL_MIXTURE_REUSE, AUTO)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A strategy followed through all stages."""
+
+    strategy: str
+    c: int
+    requested: str
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """Its name in tables and files."""
+        return f"{self.strategy}-c{self.c}-{self.requested}-seed{self.seed}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for job parameters."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class UpdatePlan:
+    """Groups of chains on a sequence of updates, and how many runs each needs at each stage."""
+
+    sequence: UpdateSequence
+    scale: Scale
+
+    @property
+    def stages(self) -> list[str]:
+        """The initial stage and one per update, in order."""
+        return [stage.name for stage in self.sequence.stages()]
+
+    @property
+    def updates(self) -> list[str]:
+        """The stages that an update leads to."""
+        return self.stages[1:]
+
+    def previous(self, stage: str) -> str:
+        """The stage before."""
+        return self.stages[self.stages.index(stage) - 1]
+
+    def groups(self) -> dict[str, list[Chain]]:
+        """``main`` (relaxed R, c = 3), ``tight`` (R six times larger), ``low`` (c = 1, 2)."""
+        seeds = list(self.scale.seeds())
+
+        def chains(strategies: list[str], multipliers: list[int], requested: str) -> list[Chain]:
+            return [
+                Chain(strategy, c, requested, seed)
+                for strategy in strategies
+                for c in multipliers
+                for seed in seeds
+            ]
+
+        every = [1, 2, 3]
+        return {
+            "main": chains([FULL_RECOMPUTATION], every, "relaxed")
+            + chains(list(REUSE), [3], "relaxed"),
+            # The paper leaves partial reuse out where R is tight: full reuse already does well.
+            "tight": chains([FULL_RECOMPUTATION], every, "tight")
+            + chains([SWARM_REUSE, FULL_MIXTURE_REUSE], [3], "tight"),
+            "low": chains(
+                [SWARM_REUSE, FULL_MIXTURE_REUSE, PARTIAL_MIXTURE_REUSE], [1, 2], "relaxed"
+            )
+            + chains([SWARM_REUSE, FULL_MIXTURE_REUSE], [1, 2], "tight"),
+        }
+
+    def runs(self, chain: Chain, stage: str) -> int:
+        """New runs of a chain at a stage, the probe's left out.
+
+        Full recomputation draws from the pool of its stage, see `pool_size`.
+        """
+        if stage == INITIAL or chain.strategy == FULL_RECOMPUTATION:
+            return 0
+        return self.budget(chain, stage) - self.probe_runs(chain, stage)
+
+    def budget(self, chain: Chain, stage: str) -> int:
+        """All runs a chain pays for at a stage: what the planner says."""
+        strategy = chain.strategy
+        if strategy == AUTO:
+            if stage != INITIAL and not self._affected(stage):
+                return 0
+            strategy = PARTIAL_MIXTURE_REUSE
+        return {entry.stage: entry.runs for entry in plan(self.sequence, strategy, chain.c)}[stage]
+
+    def total_runs(self, chain: Chain) -> int:
+        """Proxy runs over all stages: the x axis of the main figure."""
+        return sum(self.budget(chain, stage) for stage in self.stages)
+
+    def probe_runs(self, chain: Chain, stage: str) -> int:
+        """Runs of the probe swarm that auto partial reuse needs before it chooses."""
+        if chain.strategy != AUTO or stage == INITIAL or not self._affected(stage):
+            return 0
+        return swarm_size(1 + self._affected(stage), 1)
+
+    def _affected(self, stage: str) -> int:
+        domains = {entry.name: entry.domains for entry in self.sequence.stages()}
+        split = split_domains(domains[self.previous(stage)], domains[stage])
+        return len(split.resulting)
+
+    def pool_size(self, stage: str) -> int:
+        """Runs of the pool that full recomputation draws its seeds and multipliers from."""
+        domains = {entry.name: entry.domains for entry in self.sequence.stages()}[stage]
+        return round(self.scale["pool_share"] * swarm_size(len(domains), 3))
+
+    def add_to(self, plan: Plan) -> None:
+        """Put all swarms into the workflow's plan: pools, stages, probes, targets."""
+        proxy = self.scale.proxy
+        for stage in (INITIAL, self.stages[-1]):
+            kind = "sparse" if stage == INITIAL else "two_level"
+            spec = MixesSpec(
+                f"pool-{stage}", SpaceSpec(stage), self.pool_size(stage), kind, seed=11
+            )
+            plan.sample(spec, proxy)
+        for group, chains in self.groups().items():
+            for number, stage in enumerate(self.updates):
+                for suffix, count in (("-probe", self.probe_runs), ("", self.runs)):
+                    size = sum(count(chain, stage) for chain in chains)
+                    if size:
+                        name = f"{group}-{stage}{suffix}"
+                        seed = 20 + number
+                        plan.swarms[name] = SwarmSpec(
+                            name, name, proxy, size, made_by="sample_stage", stage=stage, seed=seed
+                        )
+            names = ("natural", *(chain.name for chain in chains))
+            plan.swarms[f"{group}-target"] = SwarmSpec(
+                f"{group}-target", f"{group}-{self.stages[-1]}", "target", len(names), names,
+                curve=group == "main", made_by="update_mixes", stage=self.stages[-1],
+            )  # fmt: skip

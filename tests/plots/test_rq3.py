@@ -1,0 +1,28 @@
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex
+
+from olmix.plots.rq3 import swarm_distribution
+from olmix.plots.style import COLOURS, style
+
+ROWS = [
+    ("topics", "sparse", 0.60, 0.8, 0.7, 0.85),
+    ("topics", "dense", 0.62, 0.6, 0.5, 0.65),
+    ("sources", "sparse", 0.50, 0.7, 0.6, 0.9),
+    ("sources", "dense", 0.49, 0.9, 0.8, 0.95),
+]
+
+
+def test_bpb_left_and_fit_right(tmp_path):
+    columns = ["level", "distribution", "measured_bpb", "fit", "fit_low", "fit_high"]
+    pd.DataFrame(ROWS, columns=columns).to_csv(tmp_path / "swarm_distribution.csv", index=False)
+    with style():
+        topics, sources, fit = swarm_distribution(tmp_path).axes
+    assert topics.get_ylabel() == "average BPB of the target"
+    assert [bar.get_height() for bar in topics.patches] == pytest.approx([0.60, 0.62])
+    assert [bar.get_height() for bar in sources.patches] == pytest.approx([0.50, 0.49])
+    assert fit.get_ylabel() == "regression fit (mean Pearson)"
+    assert [bar.get_height() for bar in fit.patches] == pytest.approx([0.8, 0.7, 0.6, 0.9])
+    for bar, kind in zip(topics.patches, ("sparse", "dense"), strict=True):
+        assert to_hex(bar.get_facecolor()) == COLOURS[kind].lower()
+    assert [text.get_text() for text in fit.get_legend().get_texts()] == ["sparse", "dense"]

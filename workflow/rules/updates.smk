@@ -1,0 +1,110 @@
+# The evolving-domain study: chains of strategies through the stages. At each stage a group's chains
+# are sampled, trained and evaluated as one swarm (rules of swarms.smk), and their mixes proposed.
+
+
+rule sample_probe:
+    input:
+        data=rules.build_domains.output.data,
+        previous=lambda wildcards: previous_mixes(wildcards),
+    output:
+        mixes=f"{RESULTS}/sample_stage/{{group}}-{{stage}}-probe.csv",
+    log:
+        f"{RESULTS}/logs/sample_stage/{{group}}-{{stage}}-probe.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/sample_stage/{{group}}-{{stage}}-probe.tsv"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        stage=lambda wildcards: wildcards.stage,
+        chains=lambda wildcards: chains_with(wildcards, UPDATES.probe_runs),
+        seed=lambda wildcards: 2 * UPDATES.stages.index(wildcards.stage),
+        updates=SCALE["updates"],
+        distribution=SCALE["swarm"]["updates"],
+    message:
+        "Sampling the probe of {wildcards.group} at {wildcards.stage}"
+    conda:
+        "../../envs/environment.yaml"
+    script:
+        "../../scripts/sample_stage.py"
+
+
+rule choose_recomputed:
+    input:
+        data=rules.build_domains.output.data,
+        previous=lambda wildcards: previous_mixes(wildcards),
+        probe=f"{RESULTS}/collect_swarm/{{group}}-{{stage}}-probe/ratios.csv",
+        tables=lambda wildcards: list(earlier_tables(wildcards).values()),
+    output:
+        choices=f"{RESULTS}/choose_recomputed/{{group}}-{{stage}}.json",
+    log:
+        f"{RESULTS}/logs/choose_recomputed/{{group}}-{{stage}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/choose_recomputed/{{group}}-{{stage}}.tsv"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        stage=lambda wildcards: wildcards.stage,
+        stages=lambda wildcards: list(earlier_tables(wildcards)),
+        chains=lambda wildcards: auto_budgets(wildcards),
+        updates=SCALE["updates"],
+    message:
+        "Choosing what {wildcards.group} recomputes at {wildcards.stage}"
+    conda:
+        "../../envs/environment.yaml"
+    script:
+        "../../scripts/choose_recomputed.py"
+
+
+use rule sample_probe as sample_stage with:
+    input:
+        unpack(lambda wildcards: choices_of(wildcards)),
+        data=rules.build_domains.output.data,
+        previous=lambda wildcards: previous_mixes(wildcards),
+    output:
+        mixes=f"{RESULTS}/sample_stage/{{group}}-{{stage}}.csv",
+    log:
+        f"{RESULTS}/logs/sample_stage/{{group}}-{{stage}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/sample_stage/{{group}}-{{stage}}.tsv"
+    params:
+        stage=lambda wildcards: wildcards.stage,
+        chains=lambda wildcards: chains_with(wildcards, UPDATES.runs),
+        seed=lambda wildcards: 2 * UPDATES.stages.index(wildcards.stage) + 1,
+        updates=SCALE["updates"],
+        distribution=SCALE["swarm"]["updates"],
+    message:
+        "Sampling the swarm of {wildcards.group} at {wildcards.stage}"
+
+
+rule update_mixes:
+    input:
+        unpack(lambda wildcards: stage_input(wildcards)),
+        data=rules.build_domains.output.data,
+        tables=lambda wildcards: list(stage_tables(wildcards).values()),
+    output:
+        proposals=directory(f"{RESULTS}/update_mixes/{{group}}-{{stage}}"),
+        mixes=f"{RESULTS}/update_mixes/{{group}}-{{stage}}.csv",
+    log:
+        f"{RESULTS}/logs/update_mixes/{{group}}-{{stage}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/update_mixes/{{group}}-{{stage}}.tsv"
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        stage=lambda wildcards: wildcards.stage,
+        stages=lambda wildcards: list(stage_tables(wildcards)),
+        chains=lambda wildcards: [chain.to_dict() for chain in active_chains(wildcards)],
+        updates=SCALE["updates"],
+        request={key: SCALE[key] for key in ("kl", "repetition", "requested_tokens")},
+    message:
+        "Proposing the mixes of {wildcards.group} at {wildcards.stage}"
+    conda:
+        "../../envs/environment.yaml"
+    script:
+        "../../scripts/update_mixes.py"
