@@ -11,7 +11,8 @@ from pathlib import Path
 from olmix.errors import OlmixError
 from olmix.files import read_json
 
-FILES = ("weights.safetensors", "run.json")
+REQUIRED = ("weights.safetensors", "run.json")
+OPTIONAL = ("eval.json",)
 
 
 def main(runs: Path, out: Path) -> None:
@@ -19,7 +20,9 @@ def main(runs: Path, out: Path) -> None:
     for entry in read_json(runs):
         folder, place = runs.parent / entry["folder"], out / entry["name"]
         place.mkdir(parents=True, exist_ok=True)
-        for name in FILES:
+        for name in REQUIRED + OPTIONAL:
+            if name in OPTIONAL and not (folder / name).is_file():
+                continue
             if not (folder / name).is_file():
                 raise OlmixError(f"{folder}: run '{entry['name']}' is not finished, no {name}")
             (place / name).unlink(missing_ok=True)

@@ -104,7 +104,15 @@ def fit_surrogate(
     if granularity == "family" and not families:
         raise OlmixError("granularity 'family' needs the task families")
     outputs, weights, values = outputs_of(swarm, granularity, families or {})
-    regressor = make_regressor(family, **(settings or {})).fit(swarm.mixes, values)
+    regressor = make_regressor(family, **(settings or {}))
+    if regressor.convex and (values < 0).any():
+        run, output = np.argwhere(values < 0)[0]
+        raise OlmixError(
+            f"'{outputs[output]}' of run '{swarm.runs[run]}' is {values[run, output]:g}: the "
+            f"{family} law is for losses, expected 0 or more (lightgbm and gaussian_process take "
+            "any)"
+        )
+    regressor.fit(swarm.mixes, values)
     return Surrogate(swarm.domains, outputs, weights, granularity, regressor)
 
 

@@ -3,7 +3,10 @@
 import argparse
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from olmix.config_files import read_config
 from olmix.domains import DomainSet
@@ -13,7 +16,14 @@ from olmix.mix import Mix
 from olmix.paths import CONFIG
 from olmix.regressors import FAMILIES
 from olmix.surrogate import GRANULARITIES
-from olmix.tables import SwarmTable, average_columns, read_swarm
+from olmix.tables import (
+    MISSING,
+    SwarmTable,
+    average_columns,
+    metric_columns,
+    read_swarm,
+    scale_metrics,
+)
 from olmix.tasks import families_of, fold_mmlu, outside_suite, read_families
 
 __all__ = [
@@ -21,9 +31,11 @@ __all__ = [
     "add_request_options",
     "add_swarm_options",
     "check_same_domains",
+    "domains_from",
     "method_from",
     "prior_from",
     "swarm_from",
+    "unit_notes",
 ]
 
 
@@ -37,6 +49,26 @@ def add_swarm_options(parser: argparse.ArgumentParser, *, required: bool = True)
     group.add_argument(
         "--metrics", type=Path, required=required, metavar="CSV",
         help="BPB: columns run, name, index, then a column per task",
+    )  # fmt: skip
+    group.add_argument(
+        "--run-column", metavar="NAME",
+        help="column both files name their runs by (default: the first of run, run_id, run_name, "
+        "name, id, index that both have)",
+    )  # fmt: skip
+    group.add_argument(
+        "--missing", choices=MISSING, default="refuse",
+        help="empty or non-finite values: refuse them, or leave out the runs or tasks that have any "
+        "(default: refuse)",
+    )  # fmt: skip
+    group.add_argument(
+        "--ignore-column", action="append", default=[], metavar="NAME",
+        help="a column of either file that is neither a domain nor a metric; may be repeated "
+        "(default: none; columns of text are left out anyway)",
+    )  # fmt: skip
+    group.add_argument(
+        "--scale-metrics", action="store_true",
+        help="divide every metric by its median, so that metrics in different units weigh alike "
+        "and --kl means what it means for BPB",
     )  # fmt: skip
     group.add_argument(
         "--drop-task", action="append", default=[], metavar="TASK",
@@ -102,21 +134,50 @@ def add_request_options(parser: argparse.ArgumentParser) -> None:
 
 def swarm_from(args: argparse.Namespace) -> tuple[SwarmTable, dict[str, list[str]]]:
     """Read the swarm, keep the metrics asked for, and group them into families."""
-    swarm = read_swarm(args.ratios, args.metrics)
+    columns = metric_columns(args.metrics)
+    unwanted = set(outside_suite(columns)) if args.paper_suite else set()
+    # Left out before their values are looked at: what is not wanted need not be complete.
+    swarm = read_swarm(
+        args.ratios,
+        args.metrics,
+        run_column=args.run_column,
+        missing=args.missing,
+        skip=lambda task: task in unwanted or task in args.drop_task,
+        ignore=args.ignore_column,
+    )
     if not args.keep_mmlu_subjects:
         swarm = fold_mmlu(swarm, CONFIG / "tasks" / "mmlu_subjects.csv")
-    if args.paper_suite and outside_suite(swarm.tasks):
-        swarm = swarm.drop_tasks(outside_suite(swarm.tasks))
-    if args.drop_task:
-        swarm = swarm.drop_tasks(args.drop_task)
+    folded = [task for task in args.drop_task if task not in columns]
+    if folded:
+        swarm = swarm.drop_tasks(folded)
     for option in args.group_tasks:
         name, equals, members = option.partition("=")
         if not (name and equals and members):
             raise OlmixError(f"--group-tasks {option!r}: expected NAME=TASK,TASK")
         swarm = average_columns(swarm, name, dict.fromkeys(members.split(","), 1.0))
+    if args.scale_metrics:
+        swarm = scale_metrics(swarm)
+    swarm = replace(swarm, notes=(*swarm.notes, *unit_notes(swarm)))
     if args.families:
         return swarm, read_families(read_config(args.families), swarm.tasks)
     return swarm, families_of(swarm.tasks)
+
+
+def unit_notes(swarm: SwarmTable) -> list[str]:
+    """What to know about metrics that do not look like bits per byte."""
+    median = np.median(swarm.metrics, axis=0)
+    odd = [
+        f"{task} ({middle:.3g})"
+        for task, middle in zip(swarm.tasks, median, strict=True)
+        if not 0.1 <= middle <= 10
+    ]
+    if not odd:
+        return []
+    listed = ", ".join(odd[:3]) + (f" and {len(odd) - 3} more" if len(odd) > 3 else "")
+    return [
+        f"not in bits per byte by their medians: {listed}; a metric weighs in the average, and "
+        "against --kl, by its size (--scale-metrics makes all alike)"
+    ]
 
 
 def method_from(args: argparse.Namespace) -> Method:
@@ -146,18 +207,33 @@ def check_same_domains(found: Sequence[str], expected: Sequence[str], what: str)
             raise OlmixError(f"domain '{missing[0]}' {where} ({len(missing)} such)")
 
 
+def domains_from(path: Path | None, swarm: SwarmTable) -> tuple[DomainSet | None, Mix]:
+    """Token counts, if there are any, and the prior of the KL term, over a swarm's domains.
+
+    Without a file, or with one that gives neither, nothing says how large the domains are: there
+    are no token counts, and the prior is the mean of the swarm's mixes.
+    """
+    content = read_config(path) if path else {}
+    if not {"domains", "token_counts"} & set(content):
+        if "relative_sizes" in content:
+            return None, _prior(path, content["relative_sizes"], swarm.domains)
+        return None, Mix(swarm.domains, swarm.mixes.mean(0))
+    domains = DomainSet.load(path)
+    check_same_domains(swarm.domains, domains.names, "the swarm")
+    domains = domains.subset(swarm.domains)
+    return domains, prior_from(path, domains)
+
+
 def prior_from(path: Path, domains: DomainSet) -> Mix:
     """The KL prior of a domain file: its ``relative_sizes``, or the natural distribution."""
     sizes = read_config(path).get("relative_sizes")
-    if sizes is None:
-        return domains.natural()
-    check_same_domains(list(sizes), domains.names, "relative_sizes")
+    return domains.natural() if sizes is None else _prior(path, sizes, domains.names)
+
+
+def _prior(path: Path, sizes: dict[str, float], names: Sequence[str]) -> Mix:
+    check_same_domains(list(sizes), names, "relative_sizes")
+    for name, size in sizes.items():
+        if not isinstance(size, int | float) or not size > 0:
+            raise OlmixError(f"{path}: relative size of '{name}' is {size}, expected more than 0")
     total = sum(sizes.values())
-    zero = [name for name, size in sizes.items() if not size > 0]
-    if zero:
-        raise OlmixError(
-            f"{path}: relative size of '{zero[0]}' is {sizes[zero[0]]}, expected more than 0"
-        )
-    return Mix.from_dict({name: size / total for name, size in sizes.items()}).aligned(
-        domains.names
-    )
+    return Mix.from_dict({name: size / total for name, size in sizes.items()}).aligned(names)

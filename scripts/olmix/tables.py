@@ -1,24 +1,39 @@
 """Swarm tables: ``ratios.csv`` and ``metrics.csv``, in the layout the Olmix authors publish.
 
 Both have the columns run, name, index and then one column per domain or per task. What such files
-really contain is handled here and reported: an unnamed row index, ratios rounded so that a mix
-sums to 0.999, runs present in one file only. What cannot be repaired is refused with its place.
+really contain is handled here and reported: an unnamed row index, no ``run`` but an ``index``,
+columns of text, weights in percent or rounded so that a mix sums to 0.999, rows in another order,
+runs present in one file only. What cannot be repaired is refused with its place.
 """
 
-import csv
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from olmix.delimited import TextTable, read_delimited
 from olmix.errors import OlmixError
 from olmix.files import replacing
 
-__all__ = ["SwarmTable", "average_columns", "read_mixes", "read_swarm", "write_table"]
+__all__ = [
+    "MISSING",
+    "SwarmTable",
+    "average_columns",
+    "metric_columns",
+    "read_mixes",
+    "read_swarm",
+    "scale_metrics",
+    "write_table",
+]
 
-KEY_COLUMNS = ("run", "name", "index")
+# Columns that say which run a row is, and never a domain or a task; "" is an unnamed row index.
+# Tables are joined on the first of them that both have.
+RUN_COLUMNS = ("run", "run_id", "run_name", "name", "id", "index", "")
+MISSING = ("refuse", "drop-runs", "drop-tasks")
+_WHOLE_NUMBER = re.compile(r"\d+(\.0*)?")
 # A mix whose weights are rounded to three decimals may miss 1 by this much.
 SUM_TOLERANCE = 5e-3
 
@@ -86,96 +101,214 @@ def average_columns(table: SwarmTable, name: str, weights: Mapping[str, float]) 
     )
 
 
-def read_swarm(ratios: str | Path, metrics: str | Path) -> SwarmTable:
-    """Read and join the two tables of a swarm on their ``run`` column."""
-    notes: list[str] = []
-    left, domains = _read_table(ratios, notes)
-    right, tasks = _read_table(metrics, notes)
-    shared = [run for run in left.index if run in right.index]
+def read_swarm(
+    ratios: str | Path,
+    metrics: str | Path,
+    *,
+    run_column: str | None = None,
+    missing: str = "refuse",
+    skip: Callable[[str], bool] = lambda task: False,
+    ignore: Collection[str] = (),
+) -> SwarmTable:
+    """Read and join the two tables of a swarm.
+
+    Parameters
+    ----------
+    run_column
+        The column both files name their runs by; found if not given (`RUN_COLUMNS`, in order).
+    missing
+        What to do about empty or non-finite values (`MISSING`): refuse them with their place, or
+        leave out the runs, or the tasks, that have any.
+    skip
+        Metrics to leave out before their values are looked at.
+    ignore
+        Columns of either file that are neither domains nor metrics.
+    """
+    if missing not in MISSING:
+        raise OlmixError(f"missing values: {missing!r}, expected one of {', '.join(MISSING)}")
+    left, right = read_delimited(ratios), read_delimited(metrics)
+    notes = [*left.notes, *right.notes]
+    key = _join_column(left, right, run_column)
+    if key.lower() != "run":
+        notes.append(f"runs joined on the {_called(key)}")
+    # A mix without one of its weights is not a mix: leaving out a domain is no option.
+    policy = "drop-runs" if missing == "drop-tasks" else missing
+    mixes = _numbers(left, key, policy, notes, lambda domain: domain in ignore)
+    values = _numbers(right, key, missing, notes, lambda task: task in ignore or skip(task))
+    shared = [run for run in mixes.index if run in values.index]
     if not shared:
-        raise OlmixError(f"{ratios} and {metrics} have no run in common")
-    for path, table in ((ratios, left), (metrics, right)):
+        raise OlmixError(
+            f"{ratios} and {metrics} have no run in common (by {_called(key)}; "
+            "--run-column names another)"
+        )
+    for path, table in ((left.path, mixes), (right.path, values)):
         alone = [run for run in table.index if run not in set(shared)]
         if alone:
-            notes.append(
-                f"{Path(path).name}: {len(alone)} runs left out, only there: {_some(alone)}"
-            )
-    mixes = _as_mixes(left.loc[shared, domains], ratios, notes)
+            notes.append(f"{path.name}: {len(alone)} runs left out, only there: {_some(alone)}")
     return SwarmTable(
         runs=tuple(shared),
-        domains=tuple(domains),
-        mixes=mixes,
-        tasks=tuple(tasks),
-        metrics=right.loc[shared, tasks].to_numpy(float),
-        notes=tuple(notes),
+        domains=tuple(mixes.columns),
+        mixes=_as_mixes(mixes.loc[shared], ratios, notes),
+        tasks=tuple(values.columns),
+        metrics=values.loc[shared].to_numpy(float),
+        notes=tuple(dict.fromkeys(notes)),
     )
 
 
 def read_mixes(path: str | Path) -> tuple[list[str], tuple[str, ...], np.ndarray]:
     """A table of mixes alone: runs, domains, and a mix per row."""
-    frame, domains = _read_table(path, [])
-    return list(frame.index), tuple(domains), _as_mixes(frame[domains], path, [])
+    table = read_delimited(path)
+    frame = _numbers(table, _join_column(table, table, None), "refuse", [])
+    return list(frame.index), tuple(frame.columns), _as_mixes(frame, path, [])
 
 
-def _read_table(path: str | Path, notes: list[str]) -> tuple[pd.DataFrame, list[str]]:
-    """One table indexed by run, and its value columns, all finite numbers."""
-    path = Path(path)
-    try:
-        _check_layout(path)
-        # A run called 007 or NA keeps its name.
-        frame = pd.read_csv(path, dtype={"run": str}, keep_default_na=False)
-    except FileNotFoundError:
-        raise OlmixError(f"{path}: no such file") from None
-    except (csv.Error, ValueError) as error:  # pandas' parser errors are ValueErrors
-        raise OlmixError(f"{path}: not a CSV table ({str(error).splitlines()[0]})") from None
-    # pandas names a column without a header "Unnamed: 0": it is a row index that was saved along.
-    unnamed = [column for column in frame.columns if str(column).startswith("Unnamed:")]
-    if "run" not in frame.columns:
-        raise OlmixError(f"{path}: no column 'run', found {_some(frame.columns)}")
-    values = [c for c in frame.columns if c not in KEY_COLUMNS and c not in unnamed]
-    if not values:
-        raise OlmixError(f"{path}: no columns besides {', '.join(KEY_COLUMNS)}")
-    if unnamed:
-        notes.append(f"{path.name}: unnamed index column ignored")
-    if frame.empty:
-        raise OlmixError(f"{path}: no runs")
-    blank = np.flatnonzero(frame["run"].str.strip() == "")
-    if blank.size:
-        raise OlmixError(f"{path}: line {blank[0] + 2} has no run")
-    repeated = frame["run"][frame["run"].duplicated()]
-    if len(repeated):
-        line = repeated.index[0] + 2
-        raise OlmixError(f"{path}: run '{repeated.iloc[0]}' appears again on line {line}")
-    for column in values:
-        numbers = pd.to_numeric(frame[column], errors="coerce").to_numpy(float)
-        if not np.isfinite(numbers).all():
-            row = int(np.flatnonzero(~np.isfinite(numbers))[0])
-            raise OlmixError(
-                f"{path}: line {row + 2}, column '{column}': '{frame[column].iloc[row]}' is not a "
-                f"finite number (run '{frame['run'].iloc[row]}')"
-            )
-        frame[column] = numbers
-    return frame.set_index("run"), values
+def metric_columns(path: str | Path) -> list[str]:
+    """The columns of a metrics table that may be tasks, without reading their values."""
+    return [column for column in read_delimited(path).header if not _is_key(column)]
 
 
-def _check_layout(path: Path) -> None:
-    """Refuse what pandas would repair in silence: equal columns, rows longer or shorter."""
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        rows = csv.reader(file)
-        header = next(rows, [])
-        twice = [column for column in header if column and header.count(column) > 1]
-        if twice:
-            raise OlmixError(f"{path}: column '{twice[0]}' appears more than once")
-        for row in rows:
-            if row and len(row) != len(header):
-                raise OlmixError(
-                    f"{path}: line {rows.line_num} has {len(row)} values, "
-                    f"expected the header's {len(header)}"
-                )
+def scale_metrics(table: SwarmTable) -> SwarmTable:
+    """Every metric divided by its median over the runs, so that all units weigh alike."""
+    median = np.median(table.metrics, axis=0)
+    zero = np.flatnonzero(median <= 0)
+    if zero.size:
+        raise OlmixError(
+            f"task '{table.tasks[zero[0]]}' has the median {median[zero[0]]:g}, "
+            "expected more than 0 to scale by it"
+        )
+    note = "every metric divided by its median over the runs"
+    return replace(table, metrics=table.metrics / median, notes=(*table.notes, note))
+
+
+def _is_key(column: str) -> bool:
+    """Whether a column says which run a row is; a row index that was saved along has no name."""
+    return column.lower() in RUN_COLUMNS
+
+
+def _called(column: str) -> str:
+    return f"column '{column}'" if column else "unnamed first column"
+
+
+def _join_column(left: TextTable, right: TextTable, given: str | None) -> str:
+    """The column both tables name their runs by: the one given, or the first that tells them."""
+    if given is not None:
+        for table in (left, right):
+            if given not in table.header:
+                raise OlmixError(f"{table.path}: no column '{given}', found {_some(table.header)}")
+        return given
+    shared = []
+    for name in RUN_COLUMNS:
+        # Upper and lower case may differ between files, too, but then nothing says they agree.
+        shared += [c for c in left.header if c.lower() == name and c in right.header]
+    if not shared:
+        raise OlmixError(
+            f"{left.path} and {right.path} share no column that names their runs "
+            f"({', '.join(filter(None, RUN_COLUMNS))}): found {_some(left.header)} and "
+            f"{_some(right.header)}"
+        )
+    if shared[0].lower() == "run":
+        return shared[0]
+    unique = [c for c in shared if all(_tells_apart(table, c) for table in (left, right))]
+    return (unique or shared)[0]
+
+
+def _tells_apart(table: TextTable, column: str) -> bool:
+    cells = table.column(column)
+    return "" not in cells and len(set(cells)) == len(cells)
+
+
+def _numbers(
+    table: TextTable,
+    key: str,
+    missing: str,
+    notes: list[str],
+    skip: Callable[[str], bool] = lambda column: False,
+) -> pd.DataFrame:
+    """The value columns by run, all finite; what is left out is noted, what is wrong refused."""
+    if not table.rows:
+        raise OlmixError(f"{table.path}: no runs")
+    if "" in table.header and key:
+        notes.append(f"{table.path.name}: unnamed index column ignored")
+    runs = _run_names(table, key)
+    columns, text = {}, []
+    for name in table.header:
+        if name == key or _is_key(name) or skip(name):
+            continue
+        cells = table.column(name)
+        numbers = pd.to_numeric(pd.Series(cells), errors="coerce").to_numpy(float)
+        odd = [row for row in np.flatnonzero(np.isnan(numbers)) if not _is_missing(cells[row])]
+        if odd and np.isnan(numbers).all():
+            text.append(name)
+        elif odd:
+            raise _bad_cell(table, odd[0], name, runs)
+        else:
+            columns[name] = numbers
+    if text:
+        notes.append(f"{table.path.name}: text columns ignored: {_some(text)}")
+    if not columns:
+        raise OlmixError(
+            f"{table.path}: no columns besides {', '.join(c for c in table.header if c)}"
+        )
+    frame = pd.DataFrame(columns, index=runs)
+    return _without_missing(table, frame, missing, notes)
+
+
+def _run_names(table: TextTable, key: str) -> list[str]:
+    """The run of every row: there, and each once."""
+    runs = table.column(key)
+    if key.lower() != "run" and all(_WHOLE_NUMBER.fullmatch(run) for run in runs):
+        runs = [str(int(float(run))) for run in runs]  # an index saved as 0.0 or 00 is 0
+    for row, run in enumerate(runs):
+        if not run:
+            raise OlmixError(f"{table.path}: line {table.lines[row]} has no run")
+    if len(set(runs)) < len(runs):
+        row = next(row for row, run in enumerate(runs) if run in runs[:row])
+        raise OlmixError(
+            f"{table.path}: run '{runs[row]}' appears again on line {table.lines[row]}"
+        )
+    return runs
+
+
+def _is_missing(cell: str) -> bool:
+    return cell.lower() in ("", "nan", "na", "n/a", "null", "none", "-")
+
+
+def _bad_cell(table: TextTable, row: int, column: str, runs: list[str]) -> OlmixError:
+    cell = table.column(column)[row]
+    hint = "; write decimals with a point" if re.fullmatch(r"-?\d+,\d+", cell) else ""
+    return OlmixError(
+        f"{table.path}: line {table.lines[row]}, column '{column}': '{cell}' is not a "
+        f"finite number (run '{runs[row]}'){hint}"
+    )
+
+
+def _without_missing(
+    table: TextTable, frame: pd.DataFrame, missing: str, notes: list[str]
+) -> pd.DataFrame:
+    """The policy about missing values, applied and noted."""
+    gaps = ~np.isfinite(frame.to_numpy(float))
+    if not gaps.any():
+        return frame
+    row, column = np.argwhere(gaps.T)[0][::-1]
+    if missing == "refuse":
+        raise _bad_cell(table, int(row), frame.columns[column], list(frame.index))
+    axis = 1 if missing == "drop-runs" else 0
+    keep = ~gaps.any(axis)
+    labels, what = (frame.index, "runs") if axis else (frame.columns, "tasks")
+    notes.append(
+        f"{table.path.name}: {(~keep).sum()} {what} left out, values missing: "
+        f"{_some(labels[~keep])}"
+    )
+    if not keep.any():
+        raise OlmixError(f"{table.path}: none of the {len(keep)} {what} has all its values")
+    return frame.loc[keep] if axis else frame.loc[:, keep]
 
 
 def _as_mixes(frame: pd.DataFrame, path: str | Path, notes: list[str]) -> np.ndarray:
-    """The rows as mixes: non-negative, renormalised when only rounding keeps them from one."""
+    """The rows as mixes: from percent to shares, and renormalised where rounding is all they lack.
+
+    Three decimals may miss 1 by half a thousandth per domain.
+    """
     mixes = frame.to_numpy(float)
     if (mixes < 0).any():
         row, column = np.argwhere(mixes < 0)[0]
@@ -183,12 +316,16 @@ def _as_mixes(frame: pd.DataFrame, path: str | Path, notes: list[str]) -> np.nda
             f"{path}: run '{frame.index[row]}' has weight {mixes[row, column]} on "
             f"'{frame.columns[column]}', expected 0 or more"
         )
+    tolerance = max(SUM_TOLERANCE, 5e-4 * mixes.shape[1])
+    if (np.abs(mixes.sum(1) / 100 - 1) <= tolerance).all():
+        mixes = mixes / 100
+        notes.append(f"{Path(path).name}: weights are in percent")
     sums = mixes.sum(1)
-    wrong = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
+    wrong = np.flatnonzero(np.abs(sums - 1) > tolerance)
     if wrong.size:
         raise OlmixError(
             f"{path}: the weights of run '{frame.index[wrong[0]]}' sum to {sums[wrong[0]]:.6g}, "
-            f"expected 1 within {SUM_TOLERANCE:g}"
+            f"expected 1 within {tolerance:g} (or 100 in every run)"
         )
     rounded = int((np.abs(sums - 1) > 1e-6).sum())
     if rounded:

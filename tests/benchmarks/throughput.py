@@ -14,9 +14,11 @@ from collections.abc import Callable
 
 import torch
 import transformers
+
 from olmix.model.export import transformers_config, transformers_tensors
+from olmix.model.initialisation import Init
 from olmix.model.shapes import ModelShape, shape
-from olmix.model.transformer import Init, Transformer
+from olmix.model.transformer import Transformer
 from olmix.training.optimizer import Optimizer
 from olmix.training.settings import RunSettings
 
@@ -76,7 +78,9 @@ def main() -> int:
     args = parser.parse_args()
     torch.set_num_threads(1)
     missed = 0
-    print(f"{'shape':<12} {'tokens':>7} {'ours ms':>9} {'theirs ms':>9} {'tokens/s':>9} {'ratio':>6}")
+    print(
+        f"{'shape':<12} {'tokens':>7} {'ours ms':>9} {'theirs ms':>9} {'tokens/s':>9} {'ratio':>6}"
+    )
     for name, vocabulary, batch, length, count, wanted in CASES:
         if args.only not in (None, name):
             continue

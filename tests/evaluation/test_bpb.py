@@ -9,8 +9,9 @@ from olmix.errors import OlmixError
 from olmix.evaluation.bpb import evaluate
 from olmix.evaluation.suite import TokenisedSuite
 from olmix.evaluation.tokens import evenly_spaced
+from olmix.model.initialisation import Init
 from olmix.model.shapes import ModelShape
-from olmix.model.transformer import Init, Transformer
+from olmix.model.transformer import Transformer
 
 VOCABULARY = 8
 

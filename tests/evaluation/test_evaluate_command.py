@@ -11,8 +11,9 @@ from olmix.errors import OlmixError
 from olmix.evaluation import bpb
 from olmix.evaluation.suite import TokenisedSuite
 from olmix.files import sha256, write_json
+from olmix.model.initialisation import Init
 from olmix.model.shapes import ModelShape, shape
-from olmix.model.transformer import Init, Transformer
+from olmix.model.transformer import Transformer
 from olmix.model.weights import save_weights
 
 TASKS = {

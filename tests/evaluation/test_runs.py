@@ -8,8 +8,8 @@ from olmix.corpus.tokenizer import load_tokenizer
 from olmix.evaluation.bpb import evaluate
 from olmix.evaluation.runs import evaluate_run
 from olmix.evaluation.suite import TokenisedSuite
+from olmix.model.initialisation import Init
 from olmix.model.shapes import ModelShape
-from olmix.model.transformer import Init
 from olmix.training.settings import RunSettings, data_fingerprint
 from olmix.training.trainer import train_run
 

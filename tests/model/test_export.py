@@ -2,10 +2,12 @@
 
 import pytest
 import torch
+
 from olmix.__main__ import main
 from olmix.errors import OlmixError
+from olmix.model.initialisation import Init
 from olmix.model.shapes import ModelShape
-from olmix.model.transformer import Init, Transformer
+from olmix.model.transformer import Transformer
 from olmix.model.weights import load_model, read_metadata, save_weights
 
 SHAPE = ModelShape("small", 97, 48, 2, 6, 80, 32)

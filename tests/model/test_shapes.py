@@ -1,6 +1,7 @@
 """Named shapes: the paper's numbers and the relations between them."""
 
 import pytest
+
 from olmix.errors import OlmixError
 from olmix.model.shapes import SHAPES, ModelShape, chinchilla_tokens, shape
 

@@ -1,15 +1,17 @@
-"""The transformer against `transformers`' OLMo 2 on copied weights, and its loss against torch's."""
+"""The transformer against `transformers`' OLMo 2 on copied weights, its loss against torch's."""
 
 import dataclasses
 
 import pytest
 import torch
-import torch.nn.functional as F
+import torch.nn.functional as F  # noqa: N812  (its usual name)
+
 from olmix.errors import OlmixError
 from olmix.model import kernels, transformer
 from olmix.model.export import transformers_config, transformers_tensors
+from olmix.model.initialisation import Init
 from olmix.model.shapes import ModelShape, shape
-from olmix.model.transformer import Init, Transformer
+from olmix.model.transformer import Transformer
 
 SMALL = ModelShape("small", 97, 48, 3, 6, 80, 32, rope_theta=10_000.0, norm_eps=1e-5)
 

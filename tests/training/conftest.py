@@ -4,9 +4,10 @@ import dataclasses
 
 import numpy as np
 import pytest
+
 from olmix.corpus.store import Corpus, StoreWriter, TokenizerInfo, folder_name
+from olmix.model.initialisation import Init
 from olmix.model.shapes import ModelShape
-from olmix.model.transformer import Init
 from olmix.training.settings import RunSettings, data_fingerprint
 
 VOCABULARY = 32

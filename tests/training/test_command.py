@@ -1,6 +1,7 @@
 """`python -m olmix train`: one run from the command line, and what it refuses in one line."""
 
 import pytest
+
 from olmix.__main__ import main
 from olmix.corpus.store import StoreWriter, TokenizerInfo
 from olmix.files import read_json, write_json

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file
+
 from olmix.files import read_json, write_json
 from olmix.training.deadline import RESUME_ME
 from olmix.training.settings import Hardware
 from olmix.training.trainer import train_run
-from safetensors.torch import load_file
 
 pytestmark = pytest.mark.slow
 

@@ -1,12 +1,14 @@
 """Settings: their hash, their record, what they refuse; the schedule and the presets."""
 
 import dataclasses
+import itertools
 
 import pytest
+
 from olmix.errors import OlmixError
 from olmix.files import content_hash
+from olmix.model.initialisation import Init
 from olmix.model.shapes import SHAPES
-from olmix.model.transformer import Init
 from olmix.training.optimizer import learning_rate
 from olmix.training.presets import PRESETS, preset
 from olmix.training.settings import Hardware, RunSettings, data_fingerprint, whole_batches
@@ -88,7 +90,7 @@ def test_schedule(changed):
     assert rates[9] == pytest.approx(2.0)
     assert rates[54] == pytest.approx(0.2 + 1.8 * 0.5)  # half of the 90 steps of the cosine
     assert rates[99] == pytest.approx(0.2)
-    assert all(later < earlier for earlier, later in zip(rates[9:], rates[10:], strict=False))
+    assert all(later < earlier for earlier, later in itertools.pairwise(rates[9:]))
 
 
 def test_paper_presets():

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from olmix.__main__ import main
 from olmix.errors import OlmixError
 from olmix.files import read_json, write_json
@@ -38,7 +39,10 @@ def test_every_run_gets_its_files(job, tmp_path, capsys):
     for number, entry in enumerate(entries):
         record = read_json(tmp_path / "swarm" / f"run{number}" / "run.json")
         assert record["hash"] == RunSettings.from_dict(entry["settings"]).hash
-    assert len({json.dumps(read_json(tmp_path / e["folder"] / "run.json")["losses"]) for e in entries}) == 3
+    assert (
+        len({json.dumps(read_json(tmp_path / e["folder"] / "run.json")["losses"]) for e in entries})
+        == 3
+    )
     output = capsys.readouterr()
     assert output.out.count("40 steps, final loss") == 3
     assert "3 of 3 runs" in output.err

@@ -3,10 +3,13 @@
 import dataclasses
 import json
 import logging
+import threading
 
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
+
 from olmix.corpus.mixing import MixedData
 from olmix.errors import OlmixError
 from olmix.files import read_json
@@ -20,12 +23,11 @@ from olmix.training.distributed import Processes
 from olmix.training.optimizer import decays, learning_rate
 from olmix.training.settings import Hardware
 from olmix.training.trainer import train_run
-from safetensors.torch import load_file
 
 CPU = torch.device("cpu")
 
 
-class Killed(Exception):
+class Killed(Exception):  # noqa: N818  (not an error)
     """Stands for a kill at a chosen moment."""
 
 
@@ -207,7 +209,9 @@ def test_a_full_disk_keeps_the_last_checkpoint(
     assert same(final_weights(tmp_path / "run"), uninterrupted[0])
 
 
-def test_a_full_disk_at_the_end_keeps_the_work(corpus, settings, uninterrupted, tmp_path, monkeypatch):
+def test_a_full_disk_at_the_end_keeps_the_work(
+    corpus, settings, uninterrupted, tmp_path, monkeypatch
+):
     def full(*_):
         raise OSError(28, "No space left on device")
 
@@ -304,15 +308,26 @@ def test_divergence_stops_the_run(corpus, changed, tmp_path, monkeypatch):
         train_run(settings, corpus, tmp_path / "run", tmp_path / "s")
 
 
-def test_a_second_job_on_the_same_run_is_refused(corpus, settings, tmp_path):
+def test_a_second_job_waits_and_finds_the_run_finished(corpus, settings, tmp_path):
+    evaluations, records = [], []
+
+    def second_job():
+        place = (tmp_path / "run", tmp_path / "s")
+        records.append(train_run(watched, corpus, *place, evaluate=evaluate))
+
     def evaluate(_):
-        with pytest.raises(OlmixError, match="another run is writing here"):
-            train_run(watched, corpus, tmp_path / "run", tmp_path / "s", evaluate=evaluate)
-        return {}
+        evaluations.append(1)
+        second.start()
+        second.join(0.2)
+        assert second.is_alive()
+        return {"average": 1.0}
 
     watched = dataclasses.replace(settings, evaluate_at=(0.5,))
-    record = train_run(watched, corpus, tmp_path / "run", tmp_path / "s", evaluate=evaluate)
-    assert len(record["evaluations"]) == 1
+    second = threading.Thread(target=second_job)
+    first = train_run(watched, corpus, tmp_path / "run", tmp_path / "s", evaluate=evaluate)
+    second.join(30)
+    assert len(evaluations) == 1
+    assert records == [json.loads(json.dumps(first))]
 
 
 @pytest.mark.parametrize(

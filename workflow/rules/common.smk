@@ -49,6 +49,11 @@ FIGURES = {
     "repetition_factor_all": "rq6",
     "solvers": "rq7",
     "solvers_sources": "rq7",
+    "main_results": "updates",
+    "checkpoints": "updates",
+    "proposed_mixes": "updates",
+    "main_results_6t": "budgets",
+    "low_budget": "budgets",
     "methods": "methods",
 }
 
@@ -137,7 +142,9 @@ def question_input(question):
 
 def previous_mixes(wildcards):
     """The mixes of the stage before: what a stage's chains start from."""
-    return f"{RESULTS}/update_mixes/{wildcards.group}-{UPDATES.previous(wildcards.stage)}"
+    return (
+        f"{RESULTS}/update_mixes/{wildcards.group}-{UPDATES.previous(wildcards.stage)}"
+    )
 
 
 def active_chains(wildcards):
@@ -171,15 +178,25 @@ def has_probe(wildcards):
 def choices_of(wildcards):
     """The choices of auto reuse at a stage, if a chain makes one."""
     folder = f"{RESULTS}/choose_recomputed"
-    return {"choices": f"{folder}/{wildcards.group}-{wildcards.stage}.json"} if has_probe(wildcards) else {}
+    return (
+        {"choices": f"{folder}/{wildcards.group}-{wildcards.stage}.json"}
+        if has_probe(wildcards)
+        else {}
+    )
 
 
 def earlier_tables(wildcards):
     """The collected swarms of the stages before, by stage; the initial one is the pool."""
     before = UPDATES.stages[: UPDATES.stages.index(wildcards.stage)]
-    swarms = {stage: f"{wildcards.group}-{stage}" for stage in before if stage != INITIAL}
+    swarms = {
+        stage: f"{wildcards.group}-{stage}" for stage in before if stage != INITIAL
+    }
     swarms = {INITIAL: f"pool-{INITIAL}"} | swarms
-    return {stage: tables_of([name])[0] for stage, name in swarms.items() if name in PLAN.swarms}
+    return {
+        stage: tables_of([name])[0]
+        for stage, name in swarms.items()
+        if name in PLAN.swarms
+    }
 
 
 def stage_tables(wildcards):
@@ -203,12 +220,48 @@ def stage_input(wildcards):
     return found
 
 
+def update_answer_input(groups):
+    """What the analysis of some groups reads: target tables, final mixes, target runs."""
+    last = UPDATES.stages[-1]
+    targets = [f"{group}-target" for group in groups]
+    return {
+        "data": f"{RESULTS}/build_domains",
+        "tables": tables_of(targets),
+        "proposals": [f"{RESULTS}/update_mixes/{group}-{last}" for group in groups],
+        "runs": [
+            f"{RESULTS}/train_targets/{t}/{shard}"
+            for t in targets
+            for shard in shards_of(t)
+        ],
+    }
+
+
+def chain_costs(group):
+    """(chain, proxy runs over all stages) of every chain of a group."""
+    return [
+        (chain.to_dict(), UPDATES.total_runs(chain))
+        for chain in UPDATES.groups()[group]
+    ]
+
+
 def run_counts():
     """How many proxy and target runs each question needs; swarms that questions share count once."""
-    lines = [f"scale {SCALE.name}", f"{'question':<10} {'proxy runs':>10} {'target runs':>11}"]
+    lines = [
+        f"scale {SCALE.name}",
+        f"{'question':<10} {'proxy runs':>10} {'target runs':>11}",
+    ]
     for question, proxies, targets in PLAN.run_counts():
         lines.append(f"{question:<10} {proxies:>10} {targets:>11}")
     return lines
+
+
+def scoring_options():
+    """How training scores its finished runs: as the evaluation rules would."""
+    settings = SCALE["evaluation"]
+    options = f"--batch-tokens {settings['batch_tokens']}"
+    if settings["max_instances"] is not None:
+        options += f" --max-instances {settings['max_instances']}"
+    return options
 
 
 def launch(swarm):

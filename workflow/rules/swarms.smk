@@ -78,11 +78,12 @@ rule train_proxies:
     params:
         launch=lambda wildcards: launch(wildcards.proxies),
         state=f"{RESULTS}/state",
+        scoring=scoring_options(),
     message:
         "Training proxies of {wildcards.proxies}, job {wildcards.shard}"
     shell:
         "{{ {params.launch} --runs {input.runs}/{wildcards.shard}.json --state {params.state}"
-        " --suite {input.data}/suite --tokenizer {input.data}/tokenizer.json"
+        " --suite {input.data}/suite --tokenizer {input.data}/tokenizer.json {params.scoring}"
         " && python scripts/link_runs.py --runs {input.runs}/{wildcards.shard}.json --out {output.runs};"
         " }} > {log} 2>&1"
 

@@ -12,6 +12,8 @@ rule make_tables:
         f"{RESULTS}/logs/make_tables.log",
     benchmark:
         f"{RESULTS}/benchmarks/make_tables.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=1000,
@@ -23,15 +25,13 @@ rule make_tables:
         models={"paper": PAPER["models"], SCALE.name: SCALE["models"]},
     message:
         "Writing the tables of domains, tasks, models, methods and costs"
-    conda:
-        "../../envs/environment.yaml"
     script:
         "../../scripts/make_tables.py"
 
 
 rule plan:
+    localrule: True
     params:
         lines=run_counts(),
-    localrule: True
     run:
         print("\n".join(params.lines))

@@ -19,6 +19,7 @@ use rule train_proxies as train_targets with:
     params:
         launch=lambda wildcards: launch(wildcards.targets),
         state=f"{RESULTS}/state",
+        scoring=scoring_options(),
     message:
         "Training targets of {wildcards.targets}, job {wildcards.shard}"
 

@@ -12,6 +12,8 @@ rule sample_probe:
         f"{RESULTS}/logs/sample_stage/{{group}}-{{stage}}-probe.log",
     benchmark:
         f"{RESULTS}/benchmarks/sample_stage/{{group}}-{{stage}}-probe.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=1000,
@@ -24,8 +26,6 @@ rule sample_probe:
         distribution=SCALE["swarm"]["updates"],
     message:
         "Sampling the probe of {wildcards.group} at {wildcards.stage}"
-    conda:
-        "../../envs/environment.yaml"
     script:
         "../../scripts/sample_stage.py"
 
@@ -42,6 +42,8 @@ rule choose_recomputed:
         f"{RESULTS}/logs/choose_recomputed/{{group}}-{{stage}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/choose_recomputed/{{group}}-{{stage}}.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=2000,
@@ -53,8 +55,6 @@ rule choose_recomputed:
         updates=SCALE["updates"],
     message:
         "Choosing what {wildcards.group} recomputes at {wildcards.stage}"
-    conda:
-        "../../envs/environment.yaml"
     script:
         "../../scripts/choose_recomputed.py"
 
@@ -92,6 +92,8 @@ rule update_mixes:
         f"{RESULTS}/logs/update_mixes/{{group}}-{{stage}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/update_mixes/{{group}}-{{stage}}.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=4000,
@@ -104,7 +106,56 @@ rule update_mixes:
         request={key: SCALE[key] for key in ("kl", "repetition", "requested_tokens")},
     message:
         "Proposing the mixes of {wildcards.group} at {wildcards.stage}"
-    conda:
-        "../../envs/environment.yaml"
     script:
         "../../scripts/update_mixes.py"
+
+
+rule updates:
+    input:
+        unpack(lambda wildcards: update_answer_input(["main"])),
+    output:
+        answer=directory("results/updates"),
+    log:
+        f"{RESULTS}/logs/updates.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/updates.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        scale=SCALE.name,
+        settings=SCALE.content,
+        chains=chain_costs("main"),
+        stage=UPDATES.stages[-1],
+    message:
+        "Comparing the strategies over all updates"
+    script:
+        "../../scripts/updates.py"
+
+
+rule budgets:
+    input:
+        unpack(lambda wildcards: update_answer_input(["main", "tight", "low"])),
+    output:
+        answer=directory("results/budgets"),
+    log:
+        f"{RESULTS}/logs/budgets.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/budgets.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        scale=SCALE.name,
+        settings=SCALE.content,
+        groups={group: chain_costs(group) for group in ("main", "tight", "low")},
+    message:
+        "Comparing the strategies at tight repetition caps and low budgets"
+    script:
+        "../../scripts/budgets.py"

@@ -15,7 +15,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out", required=True, metavar="DIR", help="folder for config.json and model.safetensors"
     )
     parser.add_argument(
-        "--end-of-text", type=int, metavar="ID", help="the tokenizer's end-of-text id (default: none)"
+        "--end-of-text",
+        type=int,
+        metavar="ID",
+        help="the tokenizer's end-of-text id (default: none)",
     )
 
 

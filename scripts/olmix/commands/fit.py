@@ -2,13 +2,13 @@
 
 import argparse
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from olmix.domains import DomainSet
 from olmix.errors import OlmixError
 from olmix.files import sha256
 from olmix.method import Method
+from olmix.mix import Mix
 from olmix.plots.proposal import plot_coefficients, plot_fit, plot_kl_sweep, plot_mix
 from olmix.proposal_report import gain_lines, mix_table, write_mix_csv, write_sweep_csv
 from olmix.proposers.proposal import Proposal, Request
@@ -18,9 +18,8 @@ from olmix.swarm_options import (
     add_method_options,
     add_request_options,
     add_swarm_options,
-    check_same_domains,
+    domains_from,
     method_from,
-    prior_from,
     swarm_from,
 )
 from olmix.tables import SwarmTable
@@ -34,9 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """A swarm, its domains, a method and a request."""
     add_swarm_options(parser)
     parser.add_argument(
-        "--domains", type=Path, required=True, metavar="FILE",
+        "--domains", type=Path, metavar="FILE",
         help="JSON or YAML with token_counts {domain: tokens} and optionally relative_sizes, "
-        "the prior of the KL term (default: natural)",
+        "the prior of the KL term (default: natural; without a file the swarm's mean mix, and "
+        "nothing can be capped)",
     )  # fmt: skip
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write")
     add_method_options(parser)
@@ -64,7 +64,7 @@ class _Fit:
 
     swarm: SwarmTable
     families: dict[str, list[str]]
-    domains: DomainSet
+    natural: Mix  # the natural distribution, or what stands in for it
     method: Method
     request: Request
     seed: int
@@ -86,7 +86,11 @@ def run(args: argparse.Namespace) -> None:
     spread = _bootstrap(args, fit, surrogate, proposal) if args.bootstrap else None
     inputs = {"ratios": args.ratios, "metrics": args.metrics, "domains": args.domains}
     proposal.made_from.update(
-        {name: {"path": str(path), "sha256": sha256(path)} for name, path in inputs.items()},
+        {
+            name: {"path": str(path), "sha256": sha256(path)}
+            for name, path in inputs.items()
+            if path is not None
+        },
         runs=len(fit.swarm),
         tasks=list(fit.swarm.tasks),
         notes=list(fit.swarm.notes),
@@ -104,17 +108,23 @@ def _read(args: argparse.Namespace) -> _Fit:
         if value < 0:
             raise OlmixError(f"{option} {value}: expected 0 or more")
     swarm, families = swarm_from(args)
-    domains = DomainSet.load(args.domains)
-    check_same_domains(swarm.domains, domains.names, str(args.ratios))
-    domains = domains.subset(swarm.domains)
-    request = Request.for_domains(
-        domains,
-        kl=args.kl,
-        repetition=args.repetition,
-        requested=args.target_tokens,
-        prior=prior_from(args.domains, domains),
+    domains, prior = domains_from(args.domains, swarm)
+    if domains is None:
+        if args.target_tokens is not None:
+            raise OlmixError("--target-tokens needs --domains FILE with token_counts, for the caps")
+        note = (
+            "no token counts: the prior stands in for the natural distribution, nothing is capped"
+        )
+        swarm = replace(swarm, notes=(*swarm.notes, note))
+    request = Request(
+        prior,
+        args.kl,
+        prior.weights if domains is None else domains.tokens.astype(float),
+        args.repetition,
+        args.target_tokens,
     )
-    return _Fit(swarm, families, domains, method_from(args), request, args.seed)
+    natural = prior if domains is None else domains.natural()
+    return _Fit(swarm, families, natural, method_from(args), request, args.seed)
 
 
 def _bootstrap(
@@ -147,7 +157,7 @@ def _write(
     spread: Bootstrap | None,
 ) -> None:
     """model.json, mix.json, mix.csv and the figures."""
-    out, natural = args.out, fit.domains.natural()
+    out, natural = args.out, fit.natural
     note = f"{args.ratios.parent.name}: {len(fit.swarm)} runs, {args.regressor}"
     weights = spread.weight_intervals() if spread else None
     surrogate.save(out / "model.json")
@@ -181,7 +191,7 @@ def _print(
             f"fit on {len(held_out.test)} held-out runs: Pearson {held_out.mean:.3f} "
             f"(mean over {len(held_out.by_output)} outputs), {held_out.average:.3f} (average BPB)"
         )
-    natural = fit.domains.natural()
+    natural = fit.natural
     intervals = spread.weight_intervals() if spread else None
     lines += ["", *mix_table(proposal, natural, intervals), ""]
     lines += gain_lines(proposal, float(surrogate.average(natural.weights[None])[0]), spread)

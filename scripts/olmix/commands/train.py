@@ -75,7 +75,9 @@ def _add_evaluation_arguments(group: argparse._ArgumentGroup) -> None:
         help="also score at these fractions of training, into run.json (default: none)",
     )
     add("--max-instances", type=int, metavar="N", help="instances of a task scored (default: all)")
-    add("--batch-tokens", type=int, default=4096, metavar="N", help="scored at once (default: 4096)")
+    add(
+        "--batch-tokens", type=int, default=4096, metavar="N", help="scored at once (default: 4096)"
+    )
 
 
 def _add_hardware_arguments(group: argparse._ArgumentGroup) -> None:
@@ -89,7 +91,9 @@ def _add_hardware_arguments(group: argparse._ArgumentGroup) -> None:
     )
     add("--no-compile", action="store_true", help="do not compile the model on a GPU")
     add("--micro-batch", type=int, metavar="N", help="sequences at a time (default: all)")
-    add("--sharded", action="store_true", help="shard the weights over torchrun's processes (FSDP2)")
+    add(
+        "--sharded", action="store_true", help="shard the weights over torchrun's processes (FSDP2)"
+    )
     add(
         "--state",
         metavar="DIR",
@@ -194,8 +198,8 @@ def _single_run(args: argparse.Namespace) -> "RunRequest":
 
 
 def _settings(args: argparse.Namespace, corpus: "Corpus") -> "RunSettings":
+    from olmix.model.initialisation import Init
     from olmix.model.shapes import is_tiny, shape
-    from olmix.model.transformer import Init
     from olmix.training.presets import preset
     from olmix.training.settings import RunSettings, data_fingerprint, whole_batches
 
@@ -223,7 +227,9 @@ def _settings(args: argparse.Namespace, corpus: "Corpus") -> "RunSettings":
         tokens=tokens,
         sequence_length=length,
         batch_size=batch,
-        learning_rate=args.learning_rate if args.learning_rate is not None else recipe.learning_rate,
+        learning_rate=args.learning_rate
+        if args.learning_rate is not None
+        else recipe.learning_rate,
         corpus=data_fingerprint(corpus, mix),
         tokenizer=corpus.tokenizer.sha256,
         init=Init(kind, seed=args.init_seed),

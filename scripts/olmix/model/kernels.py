@@ -9,7 +9,7 @@ are those of the plain formulas in `olmix.model.transformer`, with which the tes
 import functools
 
 import torch
-import torch.nn.functional as F
+import torch.nn.functional as F  # noqa: N812  (its usual name)
 from torch import Tensor
 
 __all__ = ["LinearCrossEntropy", "RMSNormalisation", "ShortBlock"]

@@ -28,18 +28,11 @@ class ModelShape:
     norm_eps: float = 1e-6
 
     def __post_init__(self) -> None:
-        for field in (
-            "vocab_size",
-            "d_model",
-            "n_layers",
-            "n_heads",
-            "mlp_hidden",
-            "context_length",
-        ):
-            if getattr(self, field) < 1:
-                raise OlmixError(
-                    f"shape {self.name!r}: {field} is {getattr(self, field)}, expected at least 1"
-                )
+        """Refuse sizes below one and heads that rotary positions cannot pair up."""
+        sizes = ("vocab_size", "d_model", "n_layers", "n_heads", "mlp_hidden", "context_length")
+        for size in sizes:
+            if (value := getattr(self, size)) < 1:
+                raise OlmixError(f"shape {self.name!r}: {size} is {value}, expected at least 1")
         if self.d_model % (2 * self.n_heads):
             raise OlmixError(
                 f"shape {self.name!r}: d_model {self.d_model} over {self.n_heads} heads "

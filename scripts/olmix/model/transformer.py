@@ -3,51 +3,23 @@
 A layer adds to the residual stream the *normalised outputs* of attention and of a SwiGLU MLP
 (OLMo 2's reordered norm); queries and keys are normalised over their full width before rotary
 positions; there are no biases; input and output embeddings are separate.
-Queries, keys and values share one weight, and so do the MLP's gate and up projections:
-`olmix.model.export` splits them for other libraries.
+Queries, keys and values share one weight and one norm: `olmix.model.export` splits them for other
+libraries.
 """
 
-from dataclasses import dataclass
-from typing import Literal
-
 import torch
-import torch.nn.functional as F
+import torch.nn.functional as F  # noqa: N812  (its usual name)
 from torch import Tensor, nn
 
 from olmix.errors import OlmixError
+from olmix.model.initialisation import Init
 from olmix.model.kernels import LinearCrossEntropy, RMSNormalisation, ShortBlock
 from olmix.model.shapes import ModelShape
 
-__all__ = ["Init", "Transformer"]
+__all__ = ["Transformer"]
 
 SHORT_SEQUENCE = 128
 """Up to this length `ShortBlock` is the faster way through a layer on a CPU."""
-
-
-@dataclass(frozen=True)
-class Init:
-    """How the weights start; runs that share an `Init` and a shape start from the same weights.
-
-    ``normal``: every matrix normal with deviation ``std`` (OLMo 2's 0.02). ``fast``: embeddings of
-    deviation 1 and matrices of 1/sqrt(fan-in), with which a tiny model learns within a few hundred
-    steps. Norms start at one in both.
-    """
-
-    kind: Literal["normal", "fast"] = "normal"
-    std: float = 0.02
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.kind not in ("normal", "fast"):
-            raise OlmixError(f"unknown initialisation {self.kind!r}; expected 'normal' or 'fast'")
-        if not self.std > 0:
-            raise OlmixError(f"initialisation std is {self.std}, expected a positive number")
-
-    def deviation(self, name: str, fan_in: int) -> float:
-        """Standard deviation of the matrix called ``name``."""
-        if self.kind == "normal":
-            return self.std
-        return 1.0 if name.startswith("embedding") else fan_in**-0.5
 
 
 def rotary_table(shape: ModelShape) -> Tensor:
@@ -133,18 +105,18 @@ class Block(nn.Module):
 
     def forward(self, x: Tensor, rotary: Tensor) -> Tensor:
         """Pass the residual stream (B, T, d) through the layer."""
-        if x.device.type == "cpu" and x.shape[1] <= SHORT_SEQUENCE:
-            if not torch.is_autocast_enabled("cpu"):
-                return self.forward_short(x, rotary)
+        short = x.device.type == "cpu" and x.shape[1] <= SHORT_SEQUENCE
+        if short and not torch.is_autocast_enabled("cpu"):
+            return self.forward_short(x, rotary)
         x = x + self.attention_norm(self.attention(x, rotary))
         return x + self.mlp_norm(self.mlp(x))
 
     def forward_short(self, x: Tensor, rotary: Tensor) -> Tensor:
         """The same for short sequences on a CPU, with a hand-written gradient."""
         attention, mlp = self.attention, self.mlp
-        matrices = (attention.qkv, attention.out, attention.qk_norm, self.attention_norm)
-        matrices += (mlp.gate, mlp.up, mlp.down, self.mlp_norm)
-        weights = (part.weight for part in matrices)
+        parts = (attention.qkv, attention.out, attention.qk_norm, self.attention_norm)
+        parts += (mlp.gate, mlp.up, mlp.down, self.mlp_norm)
+        weights = (part.weight for part in parts)
         return ShortBlock.apply(x, rotary, attention.n_heads, self.mlp_norm.eps, *weights)
 
 

@@ -32,7 +32,9 @@ def read_metadata(path: str | Path) -> dict[str, str]:
     with _opened(path) as file:
         metadata = file.metadata() or {}
     if "shape" not in metadata:
-        raise OlmixError(f"{path}: no model shape in its metadata; expected weights of this trainer")
+        raise OlmixError(
+            f"{path}: no model shape in its metadata; expected weights of this trainer"
+        )
     return metadata
 
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pandas as pd
-from matplotlib.ticker import ScalarFormatter
 
 from olmix.plots.style import COLOURS, COLUMN_WIDTH
 
@@ -31,7 +30,7 @@ def methods(answer: Path) -> plt.Figure:
             label=f"{row.label}: {row.proxy_runs} runs of {row.proxy_size}",
         )  # fmt: skip
     axis.set_xscale("log")
-    axis.xaxis.set_major_formatter(ScalarFormatter())
+    axis.xaxis.set_major_formatter("{x:g}")
     axis.set_xlim(1, 10 ** (len(str(points["proxy_runs"].max()))))
     axis.margins(y=0.15)
     axis.set_xlabel("proxy runs")

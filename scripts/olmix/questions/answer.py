@@ -3,8 +3,8 @@
 import json
 import platform
 import subprocess
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib.metadata import version
@@ -34,6 +34,7 @@ class QuestionData:
     data: Path
     tables: Mapping[str, Path]
     proposals: Mapping[str, Path]
+    runs: Mapping[str, Mapping[str, Path]] = field(default_factory=dict)
 
     @classmethod
     def from_job(cls, job: Any) -> "QuestionData":
@@ -44,6 +45,7 @@ class QuestionData:
             data=Path(job.input.data),
             tables={Path(path).parent.name: Path(path).parent for path in job.input.tables},
             proposals={Path(path).name: Path(path) for path in job.input.get("proposals", [])},
+            runs=_run_folders(job.input.get("runs", [])),
         )
 
     def table(self, swarm: str) -> SwarmTable:
@@ -70,6 +72,15 @@ class QuestionData:
     def sequence(self) -> UpdateSequence:
         """The scale's stages on its counted domains."""
         return load_updates(self.settings["updates"], DomainSet.load(self.data / "domains.json"))
+
+
+def _run_folders(jobs: Iterable[str]) -> dict[str, dict[str, Path]]:
+    """swarm -> run -> its folder, from the training folders of a swarm's jobs."""
+    found: dict[str, dict[str, Path]] = {}
+    for job in map(Path, jobs):
+        runs = {folder.name: folder for folder in sorted(job.iterdir())}
+        found.setdefault(job.parent.name, {}).update(runs)
+    return found
 
 
 class Answer:

@@ -9,6 +9,8 @@ __all__ = ["LogLinear"]
 
 # Starting constants c as shares of a task's smallest BPB; each gives a closed-form start for A.
 _STARTS = (0.0, 0.5, 0.8, 0.9, 0.97)
+# Tasks whose median lies in here are taken for bits per byte, which ``delta`` and ``ridge`` are for.
+_BPB_RANGE = (0.1, 10.0)
 
 
 class LogLinear(Regressor):
@@ -30,6 +32,10 @@ class LogLinear(Regressor):
         most ``ceiling`` times the largest BPB measured for task i: A_ij ≤ log(ceiling·max y_i).
     max_iterations
         Limit of Gauss-Newton steps per task.
+
+    A task in other units (perplexities in the hundreds, say: its median is outside 0.1 to 10) is
+    fitted in units of its median, so that all settings act on it as they do on BPB; the law keeps
+    its form, as c and the level of A absorb the unit.
 
     Attributes
     ----------
@@ -55,29 +61,28 @@ class LogLinear(Regressor):
         self.max_iterations = max_iterations
 
     def _fit(self, X: np.ndarray, Y: np.ndarray) -> None:
-        tasks = Y.shape[1]
+        tasks, units = Y.shape[1], _units(Y)
+        Y = Y / units
         targets = np.tile(Y.T, (len(_STARTS), 1))
         starts = np.concatenate([_closed_form_start(X, Y.T, share) for share in _STARTS])
         solution = self._solve(X, targets, starts)
         best = solution.loss.reshape(len(_STARTS), tasks).argmin(0) * tasks + np.arange(tasks)
-        self._learn(Solution(solution.theta[best], solution.loss[best], solution.converged[best]))
+        self._learn(_rows(solution, best), units)
 
     def refit(self, X: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> list["LogLinear"]:
         """Fits on reweighted runs, started from this one: one per row of ``weights`` (R, runs)."""
-        replicates, tasks = len(weights), Y.shape[1]
-        theta = np.column_stack([self.coef_, self.constant_])
+        replicates, tasks, units = len(weights), Y.shape[1], _units(Y)
+        theta = np.column_stack([self.coef_ - np.log(units)[:, None], self.constant_ / units])
         solution = self._solve(
             X,
-            np.tile(Y.T, (replicates, 1)),
+            np.tile((Y / units).T, (replicates, 1)),
             np.tile(theta, (replicates, 1)),
             np.repeat(weights, tasks, axis=0),
         )
         models = []
         for rows in np.arange(replicates * tasks).reshape(replicates, tasks):
             model = LogLinear(**self.get_params())
-            model._learn(
-                Solution(solution.theta[rows], solution.loss[rows], solution.converged[rows])
-            )
+            model._learn(_rows(solution, rows), units)
             models.append(model)
         return models
 
@@ -100,15 +105,26 @@ class LogLinear(Regressor):
         problem = Problem(_curve(X), targets, lower, upper, penalty, self.delta, weights)
         return minimise(problem, start, max_iterations=self.max_iterations)
 
-    def _learn(self, solution: Solution) -> None:
-        self.coef_ = solution.theta[:, :-1].copy()
+    def _learn(self, solution: Solution, units: np.ndarray) -> None:
+        self.coef_ = solution.theta[:, :-1] + np.log(units)[:, None]
         self.n_domains_ = self.coef_.shape[1]
-        self.constant_ = solution.theta[:, -1].copy()
-        self.loss_ = solution.loss.copy()
+        self.constant_ = solution.theta[:, -1] * units
+        self.loss_ = solution.loss * units**2
         self.converged_ = solution.converged.astype(float)
 
     def _predict(self, X: np.ndarray) -> np.ndarray:
         return self.constant_ + np.exp(X @ self.coef_.T)
+
+
+def _units(Y: np.ndarray) -> np.ndarray:
+    """What each task is measured in: 1 for bits per byte, its median for anything else."""
+    median = np.median(np.abs(Y), axis=0)
+    bpb = (median >= _BPB_RANGE[0]) & (median <= _BPB_RANGE[1])
+    return np.where(bpb | (median == 0), 1.0, median)
+
+
+def _rows(solution: Solution, rows: np.ndarray) -> Solution:
+    return Solution(solution.theta[rows], solution.loss[rows], solution.converged[rows])
 
 
 def _curve(X: np.ndarray):

@@ -46,12 +46,9 @@ def _sources(plan: Plan, scale: Scale) -> str:
 
 
 def _rq1(plan: Plan, scale: Scale) -> None:
-    """Proxy sizes against the target, all on the same mixes and in the same order of data.
-
-    They are drawn as the topics swarm is, seed included, so the proxy's runs are shared with it.
-    """
+    """Proxy sizes against the target, all on the same mixes and with the same data seeds."""
     settings = scale["rq1"]
-    mixes = plan.sample(MixesSpec("rq1", TOPICS, settings["mixes"]), scale.proxy)
+    mixes = plan.sample(MixesSpec("rq1", TOPICS, settings["mixes"], seed=1), scale.proxy)
     sizes = [name for name in settings["models"] if name != scale.proxy]
     swarms = [plan.train_on(mixes, model, f"rq1-{model}") for model in [*sizes, TARGET]]
     plan.question("rq1", studies=(), swarms=[mixes, *swarms])

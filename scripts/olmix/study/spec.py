@@ -129,8 +129,9 @@ class Plan:
         return spec.name
 
     def train_on(self, mixes: str, model: str, name: str) -> str:
-        """Add a swarm of another model on sampled mixes that are already in the plan."""
-        _put(self.swarms, name, SwarmSpec(name, mixes, model, self.mixes[mixes].size))
+        """Add a swarm of another model on sampled mixes in the plan, with their data seeds."""
+        spec = self.mixes[mixes]
+        _put(self.swarms, name, SwarmSpec(name, mixes, model, spec.size, seed=spec.seed))
         return name
 
     def propose(self, study: str, proposals: Iterable[ProposalSpec]) -> StudySpec:

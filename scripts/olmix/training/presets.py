@@ -1,10 +1,10 @@
 """Named training recipes: the paper's, by model shape, and the tiny ones beside them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from olmix.errors import OlmixError
+from olmix.model.initialisation import Init
 from olmix.model.shapes import SHAPES, chinchilla_tokens
-from olmix.model.transformer import Init
 
 __all__ = ["PRESETS", "Preset", "preset"]
 
@@ -18,7 +18,7 @@ class Preset:
     learning_rate: float
     tokens: int
     warmup_fraction: float = 0.05
-    init: Init = Init("normal")
+    init: Init = field(default_factory=Init)
 
     def warmup_steps(self, steps: int) -> int:
         """Warm-up of a run of ``steps`` steps, never more than OLMo 2's 2,000."""

@@ -9,8 +9,8 @@ from olmix.corpus.store import Corpus
 from olmix.errors import OlmixError
 from olmix.files import content_hash
 from olmix.mix import Mix
+from olmix.model.initialisation import Init
 from olmix.model.shapes import ModelShape
-from olmix.model.transformer import Init
 
 __all__ = ["Hardware", "RunSettings", "data_fingerprint", "whole_batches"]
 
@@ -61,8 +61,10 @@ class RunSettings:
     evaluate_at: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        # The canonical mix: checked, normalised, sorted and without zeros, so that equal mixes
-        # have equal hashes.
+        """Check every value, and bring the mix to one form so that equal mixes hash the same.
+
+        That form is normalised, sorted by name and without zeros.
+        """
         weights = Mix.from_dict(self.mix).to_dict()
         kept = {name: weights[name] for name in sorted(weights) if weights[name] > 0}
         object.__setattr__(self, "mix", kept)
@@ -153,6 +155,7 @@ class Hardware:
     checkpoint_steps: int | None = None
 
     def __post_init__(self) -> None:
+        """Refuse unknown precisions and sizes below one."""
         if self.precision not in ("auto", "float32", "bfloat16"):
             raise OlmixError(
                 f"precision is {self.precision!r}; expected 'auto', 'float32' or 'bfloat16'"

@@ -112,14 +112,18 @@ def train_run(
         max_repetition=settings.max_repetition,
     )
     checkpoints = CheckpointFolder(state_root, settings.hash)
-    with only_run(checkpoints.folder) if team.first else contextlib.nullcontext():
+    # Two swarms may share a run: the second job waits, and then finds it finished.
+    with only_run(checkpoints.folder, wait=True) if team.first else contextlib.nullcontext():
+        team.wait()
+        if finished := finished_run(run_folder, settings):
+            return finished
         trainer = Trainer(settings, data, hardware, team, checkpoints)
         trainer.train(evaluate, on_progress)
         return trainer.finish(Path(run_folder))
 
 
 def check_corpus(settings: RunSettings, corpus: Corpus) -> None:
-    """Refuse a corpus other than the one the settings were made for, or one the model cannot read."""
+    """Refuse a corpus that the settings were not made for or the model cannot read."""
     tokenizer = corpus.tokenizer
     if tokenizer.sha256 != settings.tokenizer:
         raise OlmixError(
@@ -153,7 +157,9 @@ class Trainer:
         self.settings, self.data, self.team = settings, data, team
         self.hardware, self.checkpoints = hardware, checkpoints
         on_gpu = team.device.type == "cuda"
-        self.bfloat16 = hardware.precision == "bfloat16" or (hardware.precision == "auto" and on_gpu)
+        self.bfloat16 = hardware.precision == "bfloat16" or (
+            hardware.precision == "auto" and on_gpu
+        )
         self.rows = settings.batch_size // team.count
         self.micro = min(hardware.micro_batch or self.rows, self.rows)
         if settings.batch_size % team.count or self.rows % self.micro:
@@ -225,7 +231,7 @@ class Trainer:
 
     def _synchronising(self, last: bool) -> contextlib.AbstractContextManager:
         """Exchange gradients between processes after the last micro batch only."""
-        if self.team.count == 1 or last and not self.hardware.sharded:
+        if self.team.count == 1 or (last and not self.hardware.sharded):
             return contextlib.nullcontext()
         if self.hardware.sharded:
             self.loss.set_requires_gradient_sync(last)

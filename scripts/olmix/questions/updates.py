@@ -1,0 +1,154 @@
+"""The evolving-domain study: what each strategy gains over natural, and at what cost (§5.1)."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from olmix.files import read_json
+from olmix.mix import Mix
+from olmix.proposers.proposal import read_mix
+from olmix.questions.answer import Answer, QuestionData
+from olmix.study.update_plan import Chain
+
+__all__ = ["NATURAL", "answer", "budgets", "improvements"]
+
+NATURAL = "natural"
+FULL = "full_recomputation"
+PARTIAL = "partial_mixture_reuse"
+
+
+def improvements(
+    averages: dict[str, float], chains: Iterable[tuple[dict[str, Any], int]]
+) -> pd.DataFrame:
+    """One row per chain: proxy runs over all stages, target BPB, improvement over natural in %."""
+    natural = averages[NATURAL]
+    rows = []
+    for record, runs in chains:
+        bpb = averages[Chain(**record).name]
+        gain = 100 * (natural - bpb) / natural
+        rows.append({**record, "proxy_runs": runs, "bpb": bpb, "improvement": gain})
+    return pd.DataFrame(rows)
+
+
+def by_strategy(frame: pd.DataFrame) -> pd.DataFrame:
+    """Mean, smallest and largest improvement over seeds."""
+    keys = ["strategy", "c", "requested", "proxy_runs"]
+    grouped = frame.groupby(keys, sort=False)["improvement"]
+    return grouped.agg(mean="mean", low="min", high="max", seeds="count").reset_index()
+
+
+def answer(data: QuestionData, result: Answer, chains: list, stage: str) -> None:
+    """The main results: improvement against runs, mixes, and data efficiency."""
+    averages = data.averages("main-target")
+    frame = improvements(averages, chains)
+    strategies = by_strategy(frame)
+    result.table("main_results", frame)
+    result.table("main_results_by_strategy", strategies)
+    mixes = _final_mixes(data, frame, f"main-{stage}")
+    result.table("full_domain_mixtures", mixes)
+    curve = _curves(data, frame)
+    result.table("checkpoints", curve)
+    result.finish(_summary(averages, strategies, mixes, curve))
+
+
+def _summary(
+    averages: dict[str, float], strategies: pd.DataFrame, mixes: pd.DataFrame, curve: pd.DataFrame
+) -> dict[str, Any]:
+    best_full = strategies[(strategies["strategy"] == FULL) & (strategies["c"] == 3)].iloc[0]
+    shares = {
+        f"{row.strategy}-c{row.c}": {
+            "improvement": row.mean,
+            "low": row.low,
+            "high": row.high,
+            "proxy_runs": int(row.proxy_runs),
+            "share_of_full_recomputation": row.mean / best_full["mean"],
+            "fewer_runs": 1 - row.proxy_runs / best_full["proxy_runs"],
+        }
+        for row in strategies.itertuples()
+    }
+    natural, full, partial = (
+        Mix(tuple(mixes["domain"]), mixes[name].to_numpy()) for name in (NATURAL, FULL, PARTIAL)
+    )
+    return {
+        "natural_bpb": averages[NATURAL],
+        "strategies": shares,
+        "partial_to_full_tv": partial.total_variation(full),
+        "partial_to_natural_tv": partial.total_variation(natural),
+        "data_efficiency": data_efficiency(curve),
+    }
+
+
+def _final_mixes(data: QuestionData, frame: pd.DataFrame, study: str) -> pd.DataFrame:
+    """Natural, full recomputation and partial reuse over every domain: the best seed of each."""
+    folder = data.proposals[study]
+    natural = read_mix(folder / f"{NATURAL}.json")
+    columns = {"domain": natural.names, NATURAL: natural.weights}
+    for strategy in (FULL, PARTIAL):
+        best = _best_chain(frame, strategy)
+        columns[strategy] = read_mix(folder / f"{best}.json").aligned(natural.names).weights
+    return pd.DataFrame(columns)
+
+
+def _best_chain(frame: pd.DataFrame, strategy: str) -> str:
+    """The seed with the lowest target BPB at c = 3."""
+    part = frame[(frame["strategy"] == strategy) & (frame["c"] == 3)]
+    row = part.loc[part["bpb"].idxmin()]
+    return Chain(row["strategy"], int(row["c"]), row["requested"], int(row["seed"])).name
+
+
+def _curves(data: QuestionData, frame: pd.DataFrame) -> pd.DataFrame:
+    """BPB along the training of natural and of partial reuse's best seed."""
+    rows = []
+    for name, run in ((NATURAL, NATURAL), (PARTIAL, _best_chain(frame, PARTIAL))):
+        record = read_json(data.runs["main-target"][run] / "run.json")
+        for entry in record["evaluations"]:
+            bpb = entry["result"]["average"]
+            rows.append({"mix": name, "step": entry["step"], "bpb": bpb})
+    return pd.DataFrame(rows)
+
+
+def data_efficiency(curve: pd.DataFrame) -> float | None:
+    """How many times fewer steps partial reuse needs for natural's final BPB; None if never.
+
+    Between two evaluations the BPB is taken as linear in the step.
+    """
+    natural = curve[curve["mix"] == NATURAL].sort_values("step")
+    partial = curve[curve["mix"] == PARTIAL].sort_values("step")
+    goal = natural["bpb"].iloc[-1]
+    steps, values = partial["step"].to_numpy(float), partial["bpb"].to_numpy(float)
+    below = np.flatnonzero(values <= goal)
+    if not below.size:
+        return None
+    first = below[0]
+    reached = steps[first]
+    if first > 0:
+        share = (values[first - 1] - goal) / (values[first - 1] - values[first])
+        reached = steps[first - 1] + share * (steps[first] - steps[first - 1])
+    return float(natural["step"].iloc[-1] / reached)
+
+
+def budgets(data: QuestionData, result: Answer, groups: dict[str, list]) -> None:
+    """Tight R and low budgets: improvement against runs, relative to natural under the same R."""
+    frames = []
+    for group, chains in groups.items():
+        part = improvements(data.averages(f"{group}-target"), chains)
+        frames.append(part.assign(group=group))
+    frame = pd.concat(frames, ignore_index=True)
+    result.table("budgets", frame)
+    strategies = by_strategy(frame)
+    result.table("budgets_by_strategy", strategies)
+    result.finish(
+        {
+            "strategies": {
+                f"{row.strategy}-c{row.c}-{row.requested}": {
+                    "improvement": row.mean,
+                    "low": row.low,
+                    "high": row.high,
+                    "proxy_runs": int(row.proxy_runs),
+                }
+                for row in strategies.itertuples()
+            }
+        }
+    )

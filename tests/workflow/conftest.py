@@ -1,0 +1,75 @@
+"""A clone to run Snakemake in: the repository's own files, with results of its own."""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PARTS = ("Snakefile", "workflow", "config", "scripts", "profiles", "envs")
+
+
+@dataclass(frozen=True)
+class Clone:
+    """A copy of the repository's files."""
+
+    folder: Path
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "snakemake", *arguments]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        return {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1"}
+
+    def snakemake(self, *arguments: str, scale: str = "smoke") -> subprocess.CompletedProcess:
+        """Run Snakemake to its end; output and status are the test's to judge."""
+        return subprocess.run(
+            self.command(*arguments, "--config", f"scale={scale}"),
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def planned(self, *arguments: str, scale: str = "smoke") -> dict[str, int]:
+        """Jobs by rule that a dry run lists; empty if there is nothing to do."""
+        done = self.snakemake("-n", *arguments, scale=scale)
+        assert done.returncode == 0, done.stdout + done.stderr
+        text = done.stdout + done.stderr
+        if "Nothing to be done" in text:
+            return {}
+        lines = text[text.rindex("Job stats:") :].splitlines()[3:]
+        jobs = {}
+        for line in lines:
+            name, _, count = line.strip().rpartition(" ")
+            if not count.isdigit() or name.strip() == "total":
+                break
+            jobs[name.strip()] = int(count)
+        return jobs
+
+
+def copy_repository(folder: Path) -> Clone:
+    for part in PARTS:
+        source = REPOSITORY / part
+        if source.is_dir():
+            shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, folder / part)
+    return Clone(folder)
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Clone:
+    return copy_repository(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def module_clone(tmp_path_factory: pytest.TempPathFactory) -> Clone:
+    return copy_repository(tmp_path_factory.mktemp("clone"))

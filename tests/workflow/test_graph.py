@@ -1,0 +1,128 @@
+"""The rule graph without running it: every scale, every target, lint and format."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from olmix.study.checks import check_plan
+from olmix.study.questions import plan_questions
+from olmix.study.scale import load_scale
+from olmix.study.update_plan import UpdatePlan
+from olmix.update_sequence import load_updates
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SCALES = REPOSITORY / "config" / "scales"
+QUESTIONS = [f"rq{number}" for number in range(1, 8)]
+
+
+def whole_plan(name):
+    scale = load_scale(SCALES, name)
+    sequence = load_updates(REPOSITORY / scale["updates"])
+    plan = plan_questions(scale)
+    updates = UpdatePlan(sequence, scale)
+    updates.add_to(plan)
+    check_plan(plan, scale, sequence)
+    return plan, updates
+
+
+@pytest.mark.parametrize("scale", ["tiny", "smoke", "paper"])
+def test_every_scale_has_a_plan_that_passes_its_checks(scale):
+    plan, _ = whole_plan(scale)
+    assert set(QUESTIONS) <= set(plan.asks)
+    assert all(size > 0 for _, size, _ in plan.run_counts())
+
+
+def test_paper_swarms_have_the_papers_sizes():
+    plan, updates = whole_plan("paper")
+    assert plan.swarms["topics"].size == 128
+    assert plan.swarms["sources"].size == 64
+    # Appendix RQ2: m = 6, 12, 18, 24 with c = 1..5 and three seeds.
+    assert len(plan.studies["rq2"].proposals) == 4 * 5 * 3
+    # §5.1: total proxy runs of each strategy of the main figure.
+    totals = {chain.strategy: updates.total_runs(chain) for chain in updates.groups()["main"]}
+    assert totals["full_recomputation"] == 832
+    assert totals["swarm_reuse"] == 268
+    assert totals["full_mixture_reuse"] == 216
+    assert totals["partial_mixture_reuse"] == 272
+
+
+def test_questions_share_the_swarms_they_have_in_common():
+    plan, _ = whole_plan("tiny")
+    alone = sum(proxies for question, proxies, _ in plan.run_counts() if question != "all")
+    together = dict((q, p) for q, p, _ in plan.run_counts())["all"]
+    assert together < 0.8 * alone
+
+
+def test_dry_run_of_one_question_lists_only_its_jobs(clone):
+    jobs = clone.planned("results/rq7/")
+    assert jobs["rq7"] == 1
+    assert jobs["build_domains"] == 1
+    assert not {"rq1", "draw_figure", "update_mixes"} & set(jobs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scale", ["tiny", "paper"])
+def test_dry_run_of_everything_needs_no_data(clone, scale):
+    jobs = clone.planned(scale=scale)
+    assert set(QUESTIONS) <= set(jobs)
+
+
+def test_a_scale_that_cannot_work_is_refused_before_anything_starts(clone):
+    path = clone.folder / "config" / "scales" / "smoke.yaml"
+    content = yaml.safe_load(path.read_text())
+    content["swarm_sizes"]["topics"] = 8
+    path.write_text(yaml.safe_dump(content))
+    done = clone.snakemake("-n", "results/rq7")
+    assert done.returncode != 0
+    assert "8 runs" in done.stdout + done.stderr
+    assert "topics" in done.stdout + done.stderr
+
+
+def test_caps_that_no_mix_can_meet_are_refused(clone):
+    path = clone.folder / "config" / "scales" / "smoke.yaml"
+    content = yaml.safe_load(path.read_text())
+    content["requested_tokens"]["tight"] = 1e9
+    path.write_text(yaml.safe_dump(content))
+    done = clone.snakemake("-n", "results/rq7")
+    assert done.returncode != 0
+    assert "requested_tokens tight" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("file", "key"), [("config.yaml", "scael"), ("scales/smoke.yaml", "sede")])
+def test_an_unknown_key_is_refused_by_name(clone, file, key):
+    path = clone.folder / "config" / file
+    path.write_text(path.read_text() + f"\n{key}: 3\n")
+    done = clone.snakemake("-n", "results/rq7")
+    assert done.returncode != 0
+    assert key in done.stdout + done.stderr
+
+
+def test_an_unknown_scale_is_refused_with_the_known_ones(clone):
+    done = clone.snakemake("-n", "results/rq7", scale="huge")
+    assert done.returncode != 0
+    assert "huge" in done.stdout + done.stderr
+    assert "tiny" in done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_lint_finds_nothing(clone):
+    done = clone.snakemake("--lint")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_rules_are_formatted():
+    files = [REPOSITORY / "Snakefile", *(REPOSITORY / "workflow" / "rules").glob("*.smk")]
+    command = [sys.executable, "-m", "snakefmt", "--check", *map(str, files)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_rule_graph_fits_a_page(clone):
+    done = clone.snakemake("--rulegraph")
+    assert done.returncode == 0, done.stderr
+    nodes = [line for line in done.stdout.splitlines() if "[label = " in line]
+    assert 10 < len(nodes) <= 32

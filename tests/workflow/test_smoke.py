@@ -1,0 +1,173 @@
+"""The smoke scale end to end from a clean tree: numbers, reruns, interruptions, failures."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from olmix.files import read_json
+from olmix.proposers.proposal import read_mix
+from olmix.tables import read_swarm
+
+pytestmark = pytest.mark.slow
+
+QUESTIONS = [f"rq{number}" for number in range(1, 8)]
+
+
+@pytest.fixture(scope="module")
+def finished(module_clone):
+    """A clone where the whole configuration study has run once."""
+    done = module_clone.snakemake("--cores", "2")
+    assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
+    return module_clone
+
+
+def test_every_question_has_data_summary_and_provenance(finished):
+    for question in QUESTIONS:
+        folder = finished.folder / "results" / question
+        assert list(folder.glob("*.csv")), question
+        assert read_json(folder / "summary.json")["question"] == question
+        provenance = read_json(folder / "provenance.json")
+        assert provenance["scale"] == "smoke"
+        assert provenance["seeds"] == 2
+
+
+def test_every_figure_is_there_as_pdf_and_png(finished):
+    figures = finished.folder / "figures"
+    pdfs = {path.stem for path in figures.glob("*.pdf")}
+    assert pdfs == {path.stem for path in figures.glob("*.png")}
+    assert {"proxy_size", "swarm_size", "solvers", "regression_models"} <= pdfs
+
+
+def test_collected_swarm_holds_what_was_sampled_and_measured(finished):
+    folder = finished.folder / "results" / "smoke"
+    swarm = read_swarm(
+        folder / "collect_swarm" / "topics" / "ratios.csv",
+        folder / "collect_swarm" / "topics" / "metrics.csv",
+    )
+    sampled = pd.read_csv(folder / "sample_swarm" / "topics.csv").set_index("run")
+    assert list(swarm.runs) == list(sampled.index)
+    assert np.allclose(swarm.mixes, sampled[list(swarm.domains)], atol=1e-9)
+    evaluation = folder / "evaluate_proxies" / "topics" / "0" / f"{swarm.runs[0]}.json"
+    assert np.allclose(swarm.metrics[0], list(read_json(evaluation)["tasks"].values()))
+    # BPB of a model that has learnt anything is below uniform guessing over 377 words.
+    assert 0 < swarm.metrics.mean() < 3
+
+
+def test_runs_were_trained_on_the_mix_that_was_asked_for(finished):
+    runs = finished.folder / "results" / "smoke" / "train_proxies" / "topics" / "0"
+    for path in sorted(runs.glob("*/run.json"))[:5]:
+        record = read_json(path)
+        for domain, share in record["mix"]["requested"].items():
+            assert abs(record["mix"]["realised"][domain] - share) < 1e-3
+
+
+def test_proposals_meet_their_caps_and_the_exact_solver_predicts_lowest(finished):
+    proposals = finished.folder / "results" / "smoke" / "propose_mixes" / "rq7"
+    for path in proposals.glob("*.json"):
+        record = read_json(path)
+        for name, weight in zip(record["domains"], record["weights"], strict=True):
+            cap = record["caps"][name]
+            assert cap is None or weight <= cap + 1e-9
+    frame = pd.read_csv(finished.folder / "results" / "rq7" / "solvers.csv")
+    for _, part in frame.groupby("level"):
+        best = part.set_index("solver")["predicted_bpb"]
+        assert best["exact"] <= best.min() + 1e-6
+
+
+def test_a_second_call_does_nothing(finished):
+    assert finished.planned() == {}
+
+
+def test_changing_one_setting_reruns_only_what_depends_on_it(finished):
+    path = finished.folder / "config" / "scales" / "smoke.yaml"
+    before = path.read_text()
+    content = yaml.safe_load(before)
+    content["rq6"]["factors"] = [2, 4, "inf"]
+    path.write_text(yaml.safe_dump(content))
+    try:
+        jobs = finished.planned("results/rq6/", "figures/repetition_factor.pdf")
+        assert set(jobs) <= {"fit_models", "propose_mixes", "list_runs", "train_targets",
+                             "evaluate_targets", "collect_swarm", "rq6", "draw_figure"}  # fmt: skip
+        assert jobs["propose_mixes"] == 1
+        assert "train_proxies" not in jobs
+    finally:
+        path.write_text(before)
+
+
+def test_changing_hardware_reruns_nothing(finished):
+    path = finished.folder / "config" / "scales" / "smoke.yaml"
+    before = path.read_text()
+    content = yaml.safe_load(before)
+    content["models"]["30m"] |= {"mem_mb": 4000, "runtime": 60}
+    path.write_text(yaml.safe_dump(content))
+    try:
+        assert "train_proxies" not in finished.planned(
+            "results/smoke/collect_swarm/topics/ratios.csv"
+        )
+    finally:
+        path.write_text(before)
+
+
+def finished_runs(folder):
+    return {path.parent.name: path.stat().st_mtime_ns for path in folder.glob("runs/*/run.json")}
+
+
+def test_a_swarm_killed_midway_keeps_its_finished_runs(clone):
+    target = "results/smoke/collect_swarm/topics/ratios.csv"
+    process = subprocess.Popen(
+        clone.command("--cores", "1", target, "--config", "scale=smoke"),
+        cwd=clone.folder,
+        env=clone.environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    results = clone.folder / "results" / "smoke"
+    deadline = time.monotonic() + 240
+    while len(finished_runs(results)) < 4 and time.monotonic() < deadline:
+        assert process.poll() is None, "the swarm ended before it could be killed"
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    kept = finished_runs(results)
+    assert 4 <= len(kept) < 14
+    assert clone.snakemake("--unlock").returncode == 0
+    done = clone.snakemake("--cores", "1", target)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    after = finished_runs(results)
+    assert len(after) == 14
+    assert {run: after[run] for run in kept} == kept
+
+
+def test_a_failing_run_stops_only_what_depends_on_it(clone):
+    path = clone.folder / "config" / "scales" / "smoke.yaml"
+    content = yaml.safe_load(path.read_text())
+    # Topics fit easily; over sources, single mixes repeat small domains more than this.
+    content["models"]["30m"]["max_repetition"] = 0.02
+    content["models"]["15m"] |= {"max_repetition": 40}
+    path.write_text(yaml.safe_dump(content))
+    good = "results/smoke/collect_swarm/rq1-15m/ratios.csv"
+    bad = "results/smoke/collect_swarm/rq1/ratios.csv"
+    done = clone.snakemake("--cores", "2", "--keep-going", good, bad)
+    assert done.returncode != 0
+    assert (clone.folder / good).is_file()
+    assert not (clone.folder / bad).exists()
+    log = clone.folder / "results" / "smoke" / "logs" / "train_proxies" / "rq1" / "0.log"
+    assert str(log.relative_to(clone.folder)) in done.stdout + done.stderr
+    assert "repe" in log.read_text()
+
+
+def test_mixes_of_one_study_are_valid(finished):
+    table = pd.read_csv(finished.folder / "results" / "smoke" / "propose_mixes" / "rq4.csv")
+    weights = table.drop(columns=["run", "name", "index"]).to_numpy()
+    assert np.allclose(weights.sum(1), 1)
+    folder = finished.folder / "results" / "smoke" / "propose_mixes" / "rq4"
+    assert json.loads((folder / "topics-log_linear.json").read_text())["status"] == "optimal"
+    assert len(read_mix(folder / "topics-log_linear.json")) == 8
