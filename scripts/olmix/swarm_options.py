@@ -57,8 +57,8 @@ def add_swarm_options(parser: argparse.ArgumentParser, *, required: bool = True)
     )  # fmt: skip
     group.add_argument(
         "--missing", choices=MISSING, default="refuse",
-        help="empty or non-finite values: refuse them, or leave out the runs or tasks that have any "
-        "(default: refuse)",
+        help="empty or non-finite values: refuse them, or leave out the runs or tasks that have "
+        "any (default: refuse)",
     )  # fmt: skip
     group.add_argument(
         "--ignore-column", action="append", default=[], metavar="NAME",

@@ -5,10 +5,18 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from olmix.config_files import read_config
 from olmix.errors import OlmixError
 from olmix.tables import SwarmTable, average_columns
 
-__all__ = ["OUTSIDE_SUITE", "families_of", "fold_mmlu", "outside_suite", "read_families"]
+__all__ = [
+    "OUTSIDE_SUITE",
+    "families_of",
+    "fold_mmlu",
+    "outside_suite",
+    "read_families",
+    "suite_columns",
+]
 
 # Metrics of the authors' released tables that are not among the paper's 52 tasks (App. RQ2, and the
 # metrics their released fits leave out).
@@ -32,6 +40,16 @@ _FAMILY_PATTERNS = (
 def outside_suite(tasks: Sequence[str]) -> list[str]:
     """Which of these columns measure something outside the paper's 52 tasks."""
     return [task for task in tasks if task.split(":")[0] in OUTSIDE_SUITE]
+
+
+def suite_columns(columns: Sequence[str], suite: str | Path) -> list[str]:
+    """Which columns of a released metrics table are tasks (or MMLU subjects) of a suite file."""
+    known: set[str] = set()
+    for task in read_config(suite)["tasks"]:
+        pattern = task["csv_column"]
+        known.update(pattern.format(subject=subject) for subject in task.get("subjects", [""]))
+        known.add(task["name"])
+    return [column for column in columns if column in known]
 
 
 def fold_mmlu(table: SwarmTable, subjects: str | Path) -> SwarmTable:

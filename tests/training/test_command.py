@@ -54,6 +54,7 @@ def test_mixes_of_every_kind(corpus, tmp_path):
         (["--device", "abacus"], "device 'abacus' cannot be used"),
         (["--learning-rate", "-1"], "learning_rate is -1"),
         (["--micro-batch", "3"], "cannot be split evenly"),
+        (["--threads", "0"], "--threads is 0"),
         (["--sharded"], "needs more than one process"),
         (["--suite", "somewhere"], "--suite needs the --tokenizer"),
         (["--evaluate-at", "0.5"], "--evaluate-at needs a --suite"),

@@ -113,7 +113,7 @@ def _read(args: argparse.Namespace) -> _Fit:
         if args.target_tokens is not None:
             raise OlmixError("--target-tokens needs --domains FILE with token_counts, for the caps")
         note = (
-            "no token counts: the prior stands in for the natural distribution, nothing is capped"
+            "no token counts: the prior stands in for the natural mix, nothing is capped"
         )
         swarm = replace(swarm, notes=(*swarm.notes, note))
     request = Request(

@@ -89,6 +89,7 @@ def _add_hardware_arguments(group: argparse._ArgumentGroup) -> None:
         default="auto",
         help="arithmetic (default: bfloat16 on a GPU, else float32)",
     )
+    add("--threads", type=int, metavar="N", help="CPU threads (default: 1 if all shapes are tiny)")
     add("--no-compile", action="store_true", help="do not compile the model on a GPU")
     add("--micro-batch", type=int, metavar="N", help="sequences at a time (default: all)")
     add(
@@ -134,6 +135,7 @@ def run(args: argparse.Namespace) -> int:
 
     deadline = Deadline(args.time_limit)
     runs = read_runs(args.runs) if args.runs else [_single_run(args)]
+    _set_threads(args.threads, runs)
     state = args.state or Path(args.runs or args.out).parent / ".state"
     with _ending_on_sigterm(deadline), processes(args.device, deadline) as team:
         evaluate, score = _evaluation(args, team.device)
@@ -150,6 +152,20 @@ def run(args: argparse.Namespace) -> int:
         if team.first:
             _print_table(runs, failed)
     return EXIT_FAILED if failed else 0
+
+
+def _set_threads(count: int | None, runs: "list[RunRequest]") -> None:
+    """Tiny models have nothing to share out: threads would only wait for one another."""
+    import torch
+
+    from olmix.model.shapes import is_tiny
+
+    if count is not None and count < 1:
+        raise OlmixError(f"--threads is {count}; expected at least 1")
+    if count is None and all(is_tiny(request.settings.model.name) for request in runs):
+        count = 1
+    if count is not None:
+        torch.set_num_threads(count)
 
 
 @contextlib.contextmanager
