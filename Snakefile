@@ -17,6 +17,7 @@ include: "workflow/rules/updates.smk"
 include: "workflow/rules/questions.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/tables.smk"
+include: "workflow/rules/published.smk"
 
 
 rule all:

@@ -18,15 +18,17 @@ OPTIONAL = ("eval.json",)
 def main(runs: Path, out: Path) -> None:
     """Link every run that ``runs`` lists into ``out``."""
     for entry in read_json(runs):
-        folder, place = runs.parent / entry["folder"], out / entry["name"]
-        place.mkdir(parents=True, exist_ok=True)
-        for name in REQUIRED + OPTIONAL:
-            if name in OPTIONAL and not (folder / name).is_file():
-                continue
+        folder = runs.parent / entry["folder"]
+        for name in REQUIRED:
             if not (folder / name).is_file():
-                raise OlmixError(f"{folder}: run '{entry['name']}' is not finished, no {name}")
-            (place / name).unlink(missing_ok=True)
-            os.link(folder / name, place / name)
+                raise OlmixError(f"{folder}: run '{entry['names'][0]}' is not finished, no {name}")
+        for run in entry["names"]:
+            place = out / run
+            place.mkdir(parents=True, exist_ok=True)
+            for name in REQUIRED + OPTIONAL:
+                (place / name).unlink(missing_ok=True)
+                if (folder / name).is_file():
+                    os.link(folder / name, place / name)
 
 
 if __name__ == "__main__":

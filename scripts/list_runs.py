@@ -50,15 +50,18 @@ def main(
             evaluate_at=model.get("evaluate_at", ()) if spec.curve else (),
         )
         entries[run] = {
-            "name": run,
             "folder": os.path.relpath(store / settings.hash, out),
             "corpus": os.path.relpath(data / "corpus", out),
             "settings": settings.to_dict(),
         }
     shards = -(-len(wanted) // model["runs_per_job"])
     for shard in range(shards):
-        names_here = shard_of(wanted, shard, model["runs_per_job"])
-        write_json(out / f"{shard}.json", [entries[name] for name in names_here])
+        listed: dict[str, dict[str, Any]] = {}
+        for name in shard_of(wanted, shard, model["runs_per_job"]):
+            # Two names may stand for one run: the same mix, proposed twice.
+            entry = listed.setdefault(entries[name]["folder"], {"names": [], **entries[name]})
+            entry["names"].append(name)
+        write_json(out / f"{shard}.json", list(listed.values()))
 
 
 if __name__ == "__main__":

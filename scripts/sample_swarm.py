@@ -17,8 +17,7 @@ def main(
     prior: Path | None,
     spec: MixesSpec,
     distributions: dict[str, Any],
-    repetition: float,
-    requested: float,
+    caps: dict[str, float],
     out: Path,
 ) -> None:
     """Write the mixes in the layout of ``ratios.csv``."""
@@ -28,8 +27,7 @@ def main(
         sequence,
         prior=prior,
         distributions=distributions,
-        repetition=repetition,
-        requested=requested,
+        caps=caps,
         corpus=data / "corpus",
     )
     report = swarm.report
@@ -53,7 +51,6 @@ if __name__ == "__main__":
             prior=centre,
             spec=mixes,
             distributions=snakemake.params.distributions,
-            repetition=snakemake.params.repetition,
-            requested=snakemake.params.requested,
+            caps=snakemake.params.caps,
             out=Path(snakemake.output.mixes),
         )

@@ -68,14 +68,17 @@ def write_sweep_csv(path: str | Path, points: Sequence[SweepPoint]) -> None:
 
 
 def gain_lines(
-    proposal: Proposal, natural_average: float | None, spread: Bootstrap | None
+    proposal: Proposal,
+    natural_average: float | None,
+    spread: Bootstrap | None,
+    unit: str = "BPB",
 ) -> list[str]:
     """Predicted BPB against natural, the interval of the gain, and how the solver ended."""
     lines = []
     if proposal.average is not None and natural_average is not None:
         gain = 100 * (natural_average - proposal.average) / natural_average
         lines.append(
-            f"predicted average BPB {proposal.average:.4f}, natural {natural_average:.4f}: "
+            f"predicted average {unit} {proposal.average:.4f}, natural {natural_average:.4f}: "
             f"{gain:+.1f} % better"
         )
     if spread:

@@ -66,6 +66,10 @@ def add_swarm_options(parser: argparse.ArgumentParser, *, required: bool = True)
         "(default: none; columns of text are left out anyway)",
     )  # fmt: skip
     group.add_argument(
+        "--unit", default="BPB", metavar="NAME",
+        help="what the metrics are measured in, for texts and figures (default: BPB)",
+    )  # fmt: skip
+    group.add_argument(
         "--scale-metrics", action="store_true",
         help="divide every metric by its median, so that metrics in different units weigh alike "
         "and --kl means what it means for BPB",

@@ -31,9 +31,7 @@ def sequence():
 
 
 def sampled(spec, sequence, corpus=None):
-    return sample_mixes(
-        spec, sequence, prior=None, distributions={}, repetition=4, requested=1.0, corpus=corpus
-    )
+    return sample_mixes(spec, sequence, prior=None, distributions={}, caps={}, corpus=corpus)
 
 
 def entropy(*shares: float) -> float:

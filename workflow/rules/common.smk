@@ -8,6 +8,7 @@ from snakemake.utils import validate
 sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
 
 from olmix.errors import OlmixError
+from olmix.published.settings import load_settings
 from olmix.study.checks import check_plan
 from olmix.study.methods import load_methods, plan_methods
 from olmix.study.questions import plan_questions
@@ -28,12 +29,23 @@ try:
     UPDATES = UpdatePlan(SEQUENCE, SCALE)
     UPDATES.add_to(PLAN)
     check_plan(PLAN, SCALE, SEQUENCE)
+    PUBLISHED = load_settings(Path(workflow.basedir) / "config" / "published.yaml")
 except OlmixError as error:
     raise WorkflowError(str(error))
 
 RESULTS = f"results/{SCALE.name}"
 TARGET_SWARMS = [name for name, swarm in PLAN.swarms.items() if swarm.model == "target"]
 PROXY_SWARMS = [name for name in PLAN.swarms if name not in TARGET_SWARMS]
+
+PUBLISHED["local"] = config.get("published") or PUBLISHED["local"]
+PUBLISHED_FIGURES = [
+    "regression_models",
+    "repetition_factor",
+    "solvers",
+    "kl_sensitivity",
+    "coefficients",
+    "final_mixes",
+]
 
 # figure -> the question whose results it draws
 FIGURES = {
@@ -68,6 +80,8 @@ wildcard_constraints:
     group="|".join(UPDATES.groups()),
     stage="|".join(UPDATES.stages),
     figure="|".join(FIGURES),
+    law="|".join(PUBLISHED["regression"]["families"]),
+    released="|".join(PUBLISHED_FIGURES),
 
 
 def every_figure():
@@ -107,6 +121,27 @@ def mixes_file(swarm):
     """The table of a swarm's mixes: sampled, or proposed."""
     spec = PLAN.swarms[swarm]
     return f"{RESULTS}/{spec.made_by}/{spec.mixes}.csv"
+
+
+def distribution_of(mixes):
+    """The settings of the distribution that mixes are drawn from; designs have none."""
+    kind = PLAN.mixes[mixes].kind
+    key = "updates" if kind == "two_level" else kind
+    return {key: SCALE["swarm"][key]} if key in SCALE["swarm"] else {}
+
+
+def caps_of(mixes):
+    """What a constrained swarm is constrained by; nothing for the others."""
+    if not PLAN.mixes[mixes].capped:
+        return {}
+    return {"repetition": SCALE["repetition"], "requested": SCALE["requested_tokens"]["tight"]}
+
+
+def settings_of(question):
+    """The settings a question's analysis reads: what all share, and its own sections."""
+    shared = ("updates", "requested_tokens", "repetition", "kl", "seeds", "proxy")
+    own = {"rq4": ("rq2", "rq4"), "methods": ("methods", "models")}.get(question, (question,))
+    return {key: SCALE[key] for key in (*shared, *own) if key in SCALE.content}
 
 
 def prior_of(mixes):
@@ -272,3 +307,17 @@ def launch(swarm):
     return (
         f"torchrun --nproc-per-node {gpus} --no-python python -m olmix train --sharded"
     )
+
+
+def published_settings(*keys):
+    """What a rule needs of config/published.yaml: other keys do not make it run again."""
+    return {key: PUBLISHED[key] for key in keys}
+
+
+def published_files():
+    """The tables of a local folder of released swarms; none where they are to be fetched."""
+    if PUBLISHED["local"] is None:
+        return []
+    names = ("ratios.csv", "metrics.csv", "meta.json")
+    root = Path(PUBLISHED["local"])
+    return sorted(str(path) for name in names for path in root.rglob(name))

@@ -18,7 +18,7 @@ rule rq1:
         runtime=30,
     params:
         scale=SCALE.name,
-        settings=SCALE.content,
+        settings=settings_of("rq1"),
     message:
         "Answering RQ1: how small a proxy may be"
     script:
@@ -42,7 +42,7 @@ rule rq2:
         runtime=30,
     params:
         scale=SCALE.name,
-        settings=SCALE.content,
+        settings=settings_of("rq2"),
     message:
         "Answering RQ2: how many proxy runs a swarm needs"
     script:
@@ -66,7 +66,7 @@ rule rq3:
         runtime=30,
     params:
         scale=SCALE.name,
-        settings=SCALE.content,
+        settings=settings_of("rq3"),
     message:
         "Answering RQ3: from which distribution to sample a swarm"
     script:
@@ -90,7 +90,7 @@ rule rq4:
         runtime=30,
     params:
         scale=SCALE.name,
-        settings=SCALE.content,
+        settings=settings_of("rq4"),
     message:
         "Answering RQ4: which regression family to fit"
     script:
@@ -114,7 +114,7 @@ rule rq5:
         runtime=30,
     params:
         scale=SCALE.name,
-        settings=SCALE.content,
+        settings=settings_of("rq5"),
     message:
         "Answering RQ5: at which granularity to fit"
     script:
@@ -138,7 +138,7 @@ rule rq6:
         runtime=30,
     params:
         scale=SCALE.name,
-        settings=SCALE.content,
+        settings=settings_of("rq6"),
     message:
         "Answering RQ6: where to enforce the repetition factor"
     script:
@@ -162,7 +162,7 @@ rule rq7:
         runtime=30,
     params:
         scale=SCALE.name,
-        settings=SCALE.content,
+        settings=settings_of("rq7"),
     message:
         "Answering RQ7: how to solve the optimization problem"
     script:
@@ -186,7 +186,7 @@ rule methods:
         runtime=30,
     params:
         scale=SCALE.name,
-        settings=SCALE.content,
+        settings=settings_of("methods"),
         methods=[as_params(method) for method in METHODS],
     message:
         "Comparing whole mixing methods"

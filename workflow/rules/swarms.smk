@@ -21,9 +21,8 @@ rule sample_swarm:
     params:
         spec=lambda wildcards: as_params(PLAN.mixes[wildcards.mixes]),
         updates=SCALE["updates"],
-        distributions=SCALE["swarm"],
-        repetition=SCALE["repetition"],
-        requested=SCALE["requested_tokens"]["tight"],
+        distributions=lambda wildcards: distribution_of(wildcards.mixes),
+        caps=lambda wildcards: caps_of(wildcards.mixes),
     message:
         "Sampling the mixes {wildcards.mixes}"
     script:

@@ -127,7 +127,7 @@ rule updates:
         runtime=30,
     params:
         scale=SCALE.name,
-        settings=SCALE.content,
+        settings=settings_of("updates"),
         chains=chain_costs("main"),
         stage=UPDATES.stages[-1],
     message:
@@ -153,7 +153,7 @@ rule budgets:
         runtime=30,
     params:
         scale=SCALE.name,
-        settings=SCALE.content,
+        settings=settings_of("updates"),
         groups={group: chain_costs(group) for group in ("main", "tight", "low")},
     message:
         "Comparing the strategies at tight repetition caps and low budgets"

@@ -112,9 +112,7 @@ def _read(args: argparse.Namespace) -> _Fit:
     if domains is None:
         if args.target_tokens is not None:
             raise OlmixError("--target-tokens needs --domains FILE with token_counts, for the caps")
-        note = (
-            "no token counts: the prior stands in for the natural mix, nothing is capped"
-        )
+        note = "no token counts: the prior stands in for the natural mix, nothing is capped"
         swarm = replace(swarm, notes=(*swarm.notes, note))
     request = Request(
         prior,
@@ -166,13 +164,13 @@ def _write(
     shown, train, test = surrogate, fit.swarm, None
     if held_out:
         shown, train, test = held_out.surrogate, held_out.train, held_out.test
-    plot_fit(out / "fit.pdf", shown, train, test, fit.families, note)
+    plot_fit(out / "fit.pdf", shown, train, test, fit.families, note, args.unit)
     plot_mix(out / "mix.pdf", proposal, natural, weights, note)
     plot_coefficients(out / "coefficients.pdf", surrogate, natural, note)
     if args.kl_sweep:
         points = kl_sweep(surrogate, fit.request, fit.propose)
         write_sweep_csv(out / "kl_sweep.csv", points)
-        plot_kl_sweep(out / "kl_sweep.pdf", points, args.kl, note)
+        plot_kl_sweep(out / "kl_sweep.pdf", points, args.kl, note, args.unit)
 
 
 def _print(
@@ -189,11 +187,12 @@ def _print(
     if held_out:
         lines.append(
             f"fit on {len(held_out.test)} held-out runs: Pearson {held_out.mean:.3f} "
-            f"(mean over {len(held_out.by_output)} outputs), {held_out.average:.3f} (average BPB)"
+            f"(mean over {len(held_out.by_output)} outputs), {held_out.average:.3f} (average)"
         )
     natural = fit.natural
     intervals = spread.weight_intervals() if spread else None
     lines += ["", *mix_table(proposal, natural, intervals), ""]
-    lines += gain_lines(proposal, float(surrogate.average(natural.weights[None])[0]), spread)
+    average = float(surrogate.average(natural.weights[None])[0])
+    lines += gain_lines(proposal, average, spread, args.unit)
     lines.append(f"written to {args.out}: mix.json, mix.csv, model.json and figures")
     sys.stdout.write("\n".join(lines) + "\n")

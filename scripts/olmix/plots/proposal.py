@@ -1,5 +1,6 @@
 """The figures of one proposal: its fit, its mix, its coefficients, its KL sensitivity."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -13,7 +14,14 @@ from olmix.sensitivity import SweepPoint
 from olmix.surrogate import Surrogate, outputs_of, pearson_by_output
 from olmix.tables import SwarmTable
 
-__all__ = ["plot_coefficients", "plot_fit", "plot_kl_sweep", "plot_mix"]
+__all__ = [
+    "coefficient_map",
+    "kl_curves",
+    "plot_coefficients",
+    "plot_fit",
+    "plot_kl_sweep",
+    "plot_mix",
+]
 
 _PANELS_A_ROW = 8
 
@@ -25,6 +33,7 @@ def plot_fit(
     held_out: SwarmTable | None,
     families: dict[str, list[str]],
     note: str,
+    unit: str = "BPB",
 ) -> None:
     """Predicted against measured BPB, one panel an output; held-out runs on top where there are."""
     groups = [("train", train)] + ([("held_out", held_out)] if held_out else [])
@@ -63,8 +72,8 @@ def plot_fit(
         handles, labels = axes.flat[0].get_legend_handles_labels()
         figure.tight_layout(pad=0.3, rect=(0.02, 0.03, 1, 0.97))
         figure.legend(handles, labels, loc="upper right", ncols=2, fontsize=6)
-        figure.supxlabel("measured BPB", fontsize=7)
-        figure.supylabel("predicted BPB", fontsize=7)
+        figure.supxlabel(f"measured {unit}", fontsize=7)
+        figure.supylabel(f"predicted {unit}", fontsize=7)
         stamp(figure, note)
         save(figure, path)
 
@@ -118,6 +127,14 @@ def plot_mix(
 
 
 def plot_coefficients(path: str | Path, surrogate: Surrogate, prior: Mix, note: str) -> None:
+    """`coefficient_map` of a fitted model, with what it was fitted on said below."""
+    with style():
+        figure = coefficient_map(surrogate, prior)
+        stamp(figure, note)
+        save(figure, path)
+
+
+def coefficient_map(surrogate: Surrogate, prior: Mix) -> plt.Figure:
     """What each domain does for each output, centred by output: blue lowers BPB.
 
     For a log-linear model these are its coefficients A; for another family, the slope of the
@@ -128,55 +145,69 @@ def plot_coefficients(path: str | Path, surrogate: Surrogate, prior: Mix, note: 
     # Clip the colours, not the values: a few extreme coefficients would bleach all the others.
     limit = float(np.quantile(np.abs(values), 0.98)) or 1.0
     tasks, domains = values.shape
-    with style():
-        size = (0.17 * domains + 2.2, 0.13 * tasks + 1.3)
-        figure, axis = plt.subplots(figsize=size)
-        sns.heatmap(
-            values, ax=axis, cmap="RdBu_r", vmin=-limit, vmax=limit, linewidths=0.2,
-            xticklabels=[_short(name) for name in surrogate.domains],
-            yticklabels=[_short(name) for name in surrogate.outputs],
-            cbar_kws={"label": label, "shrink": 0.6, "extend": "both"},
-        )  # fmt: skip
-        axis.tick_params(labelsize=5, length=0)
-        axis.set_xlabel("domain")
-        axis.set_ylabel("task" if surrogate.granularity == "task" else "output")
-        stamp(figure, note)
-        save(figure, path)
+    figure, axis = plt.subplots(figsize=(0.17 * domains + 2.2, 0.13 * tasks + 1.3))
+    sns.heatmap(
+        values, ax=axis, cmap="RdBu_r", vmin=-limit, vmax=limit, linewidths=0.2,
+        xticklabels=[_short(name) for name in surrogate.domains],
+        yticklabels=[_short(name) for name in surrogate.outputs],
+        cbar_kws={"label": label, "shrink": 0.6, "extend": "both"},
+    )  # fmt: skip
+    axis.tick_params(labelsize=5, length=0)
+    axis.set_xlabel("domain")
+    axis.set_ylabel("task" if surrogate.granularity == "task" else "output")
+    return figure
 
 
 def coefficient_matrix(surrogate: Surrogate, prior: Mix) -> tuple[np.ndarray, str]:
     """The (outputs, domains) matrix to show, and what its numbers are."""
     coefficients = getattr(surrogate.regressor, "coef_", None)
     if coefficients is not None:
-        return coefficients, "coefficient, centred (log BPB above c)"
+        return coefficients, "coefficient, centred (log of the loss above c)"
     step = 0.05
     start = prior.aligned(surrogate.domains).weights
     corners = (1 - step) * start + step * np.eye(len(start))
     slopes = (surrogate.predict(corners) - surrogate.predict(start[None])).T / step
-    return slopes, "slope of BPB, centred"
+    return slopes, "slope of the loss, centred"
 
 
-def plot_kl_sweep(path: str | Path, points: list[SweepPoint], chosen: float, note: str) -> None:
-    """Predicted BPB and distance from the prior against λ."""
-    labels = [f"{point.kl:g}" for point in points]
-    places = np.arange(len(points))
+def plot_kl_sweep(
+    path: str | Path, points: list[SweepPoint], chosen: float, note: str, unit: str = "BPB"
+) -> None:
+    """`kl_curves` of a sweep, the λ in use marked."""
     with style():
-        figure, axis = plt.subplots(figsize=(COLUMN_WIDTH, 2.2))
-        averages = [point.proposal.average for point in points]
-        axis.plot(places, averages, marker="o", markersize=3, color=COLOURS["proposed"])
-        axis.set_xticks(places, labels)
-        axis.set_xlabel("weight λ of the KL term")
-        axis.set_ylabel("predicted average BPB", color=COLOURS["proposed"])
-        other = axis.twinx()
-        distances = [point.distance for point in points]
-        other.plot(places, distances, marker="s", markersize=3, color=COLOURS["held_out"])
-        other.set_ylabel("total variation from the prior", color=COLOURS["held_out"])
-        other.set_ylim(0, None)
-        other.spines["right"].set_visible(True)
-        if chosen in [point.kl for point in points]:
-            axis.axvline([p.kl for p in points].index(chosen), color="black", lw=0.5, ls=":")
+        figure = kl_curves(
+            [point.kl for point in points],
+            [point.proposal.average for point in points],
+            [point.distance for point in points],
+            chosen,
+            unit,
+        )
         stamp(figure, note)
         save(figure, path)
+
+
+def kl_curves(
+    weights: Sequence[float],
+    averages: Sequence[float],
+    distances: Sequence[float],
+    chosen: float,
+    unit: str = "BPB",
+) -> plt.Figure:
+    """Predicted average and distance from the prior against λ."""
+    places = np.arange(len(weights))
+    figure, axis = plt.subplots(figsize=(COLUMN_WIDTH, 2.2))
+    axis.plot(places, averages, marker="o", markersize=3, color=COLOURS["proposed"])
+    axis.set_xticks(places, [f"{weight:g}" for weight in weights])
+    axis.set_xlabel("weight λ of the KL term")
+    axis.set_ylabel(f"predicted average {unit}", color=COLOURS["proposed"])
+    other = axis.twinx()
+    other.plot(places, distances, marker="s", markersize=3, color=COLOURS["held_out"])
+    other.set_ylabel("total variation from the prior", color=COLOURS["held_out"])
+    other.set_ylim(0, None)
+    other.spines["right"].set_visible(True)
+    if chosen in weights:
+        axis.axvline(list(weights).index(chosen), color="black", lw=0.5, ls=":")
+    return figure
 
 
 def _short(name: str, most: int = 26) -> str:

@@ -162,7 +162,7 @@ def _compare_pdf(result: FinalMixes, paper: Mapping[str, Mix]) -> None:
         "pdf_share",
         share,
         "full reuse (one virtual domain) beside partial reuse (sources apart): alike, not the "
-        f"same; the paper's full recomputation gives {theirs[0]:.3f}, partial reuse {theirs[1]:.3f}",
+        f"same; in the paper full recomputation has {theirs[0]:.3f}, partial reuse {theirs[1]:.3f}",
     )
 
 

@@ -51,9 +51,12 @@ def _check_caps(domains: DomainSet, scale: Scale, label: str, requested: float) 
 def _check_question_sizes(plan: Plan, scale: Scale, sequence: UpdateSequence) -> None:
     """Settings of single questions that go beyond what their swarms hold."""
     most = len(sequence.initial)
-    for m in scale["rq2"]["domains"]:
-        if m > most:
-            raise OlmixError(f"scale '{scale.name}', rq2.domains: {m}, there are {most} topics")
+    counts = scale["rq2"]["domains"]
+    if max(counts) != most:
+        raise OlmixError(
+            f"scale '{scale.name}', rq2.domains: the largest is {max(counts)}, expected {most}, the "
+            "number of topics, whose swarm it uses"
+        )
     held_out = scale["rq4"]["held_out"]
     for level, sizes in scale["rq4"]["sizes"].items():
         pool = plan.swarms[level].size - held_out

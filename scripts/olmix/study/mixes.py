@@ -43,8 +43,7 @@ def sample_mixes(
     *,
     prior: str | Path | None,
     distributions: Mapping[str, Mapping[str, Any]],
-    repetition: float,
-    requested: float,
+    caps: Mapping[str, float],
     corpus: str | Path | None = None,
 ) -> Swarm:
     """The mixes of a `MixesSpec`, centred on a proposal's mix or on the natural distribution.
@@ -79,11 +78,11 @@ def sample_mixes(
     settings = dict(distributions[spec.kind])
     if spec.strengths is not None:
         settings["strengths"] = spec.strengths
-    caps = None
+    limits = None
     if spec.capped:
-        caps = space.request(kl=0.0, repetition=repetition, requested=requested).caps
+        limits = space.request(kl=0.0, **caps).caps
     distribution = SwarmDistribution(spec.kind, **settings)
-    return sample_swarm(centre, spec.size, seed=spec.seed, distribution=distribution, caps=caps)
+    return sample_swarm(centre, spec.size, seed=spec.seed, distribution=distribution, caps=limits)
 
 
 def domain_entropies(space: Collapse, corpus: Corpus) -> list[float]:

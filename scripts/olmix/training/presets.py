@@ -46,7 +46,7 @@ PRESETS: dict[str, Preset] = {
     "1b": Preset(4096, 512, 0.0018, 100_000_000_000),
     "tiny-1m": _tiny(steps=120, learning_rate=0.02),
     "tiny-15m": _tiny(steps=180, learning_rate=0.02),
-    "tiny-30m": _tiny(steps=240, learning_rate=0.02),
+    "tiny-30m": _tiny(steps=240, learning_rate=0.01),
     "tiny-60m": _tiny(steps=360, learning_rate=0.015),
     "tiny-target": _tiny(steps=720, learning_rate=0.01),
 }

@@ -1,0 +1,24 @@
+"""Draw one figure of the released swarms: `olmix.plots.published.<figure>`."""
+
+from pathlib import Path
+
+from olmix.job import job_log
+from olmix.plots import published
+from olmix.plots.style import save, stamp, style
+
+
+def main(figure: str, results: Path, out: Path) -> None:
+    """Draw, say what it was made from, save as PDF and PNG."""
+    with style():
+        drawn = getattr(published, figure)(results)
+        stamp(drawn, "released swarms")
+        save(drawn, out)
+
+
+if __name__ == "__main__":
+    with job_log(snakemake.log[0]):
+        main(
+            figure=snakemake.wildcards.released,
+            results=Path(snakemake.params.results),
+            out=Path(snakemake.output.pdf),
+        )

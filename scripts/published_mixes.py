@@ -1,0 +1,63 @@
+"""The mix each released swarm proposes, the reuse chain, and the coupling, beside the paper's."""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from olmix.files import replacing, write_json
+from olmix.job import job_log
+from olmix.paths import REPOSITORY
+from olmix.published.catalogue import Catalogue
+from olmix.published.final import FinalMixes, final_mixes
+from olmix.published.mixes import read_paper_mixes
+from olmix.update_sequence import load_updates
+
+
+def main(swarms: Path, settings: dict[str, Any], out: Path) -> None:
+    """Write ``<swarm>/mix.json`` and ``coefficients.csv``, and the tables over all swarms."""
+    sequence = load_updates(REPOSITORY / settings["updates"])
+    paper = read_paper_mixes(REPOSITORY / settings["mixes"])
+    result = final_mixes(Catalogue.load(swarms), settings, sequence, paper)
+    _write(result, out)
+    if result.chain.stopped:
+        logging.info("the chain stops before %s", result.chain.stopped)
+
+
+def _write(result: FinalMixes, out: Path) -> None:
+    for name, made in result.estimates.items():
+        made.proposal.save(out / name / "mix.json")
+        if made.surrogate is not None:
+            law = made.surrogate
+            coefficients = pd.DataFrame(
+                law.regressor.coef_, index=law.outputs, columns=law.domains
+            ).rename_axis("task")
+            _table(out / name / "coefficients.csv", coefficients.reset_index())
+    for stage, proposal in result.chain.proposals.items():
+        proposal.save(out / "chain" / f"{stage}.json")
+    write_json(
+        out / "chain.json",
+        {"stages": list(result.chain.proposals), "stops_before": result.chain.stopped},
+    )
+    _table(out / "swarms.csv", pd.DataFrame(result.swarms))
+    columns = ["comparison", "domain", "ours", "low", "high", "paper", "difference", "inside"]
+    mixes = pd.concat(result.compared) if result.compared else pd.DataFrame(columns=columns)
+    _table(out / "mixes.csv", mixes)
+    if result.kappa is not None:
+        _table(out / "kappa.csv", result.kappa)
+    write_json(out / "findings.json", result.findings.to_dict())
+
+
+def _table(path: Path, frame: pd.DataFrame) -> None:
+    with replacing(path) as temporary:
+        frame.to_csv(temporary, index=False)
+
+
+if __name__ == "__main__":
+    with job_log(snakemake.log[0]):
+        main(
+            swarms=Path(snakemake.input.swarms),
+            settings=snakemake.params.settings,
+            out=Path(snakemake.output.answer),
+        )

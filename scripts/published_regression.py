@@ -1,0 +1,28 @@
+"""RQ4 on the released swarm: the fit of one regression family for every swarm size."""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+from olmix.files import replacing
+from olmix.job import job_log
+from olmix.published.catalogue import Catalogue
+from olmix.published.regression import fit_by_size
+
+
+def main(swarms: Path, law: str, settings: dict[str, Any], out: Path) -> None:
+    """Write the held-out fits; an empty table where the swarm is missing."""
+    fits = fit_by_size(Catalogue.load(swarms).get(settings["swarm"]), law, settings)
+    with replacing(out) as temporary:
+        fits.to_csv(temporary, index=False)
+    logging.info("%s: %d fits", law, len(fits))
+
+
+if __name__ == "__main__":
+    with job_log(snakemake.log[0]):
+        main(
+            swarms=Path(snakemake.input.swarms),
+            law=snakemake.wildcards.law,
+            settings=snakemake.params.settings,
+            out=Path(snakemake.output.fits),
+        )

@@ -1,0 +1,53 @@
+"""The paper's values, ours, and the difference; what is missing is said in the table."""
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from olmix.files import content_hash, read_json, replacing, write_json, write_text
+from olmix.job import job_log
+from olmix.published.comparison import Findings, comparison_table
+from olmix.published.regression import size_findings
+
+
+def main(
+    manifest: Path,
+    swarms: Path,
+    fits: Sequence[Path],
+    answers: Sequence[Path],
+    settings: dict[str, Any],
+    out: Path,
+) -> None:
+    """Write ``comparison.csv``, ``regression.csv``, ``notes.txt`` and ``provenance.json``."""
+    tables = [frame for frame in map(pd.read_csv, fits) if len(frame)]
+    regression = pd.concat(tables) if tables else pd.read_csv(fits[0])
+    parts = [size_findings(regression).to_dict()]
+    parts += [read_json(answer / "findings.json") for answer in answers]
+    table = comparison_table(settings["paper"], Findings.joined(parts))
+    for name, frame in (("regression", regression), ("comparison", table)):
+        with replacing(out / f"{name}.csv") as temporary:
+            frame.to_csv(temporary, index=False)
+    write_text(out / "notes.txt", (swarms / "notes.txt").read_text(encoding="utf-8"))
+    inputs = read_json(manifest)
+    write_json(out / "provenance.json", inputs | {"settings_hash": content_hash(settings["paper"])})
+    counted = table["agrees"].value_counts()
+    logging.info(
+        "%d of the paper's values: %d agree, %d differ, %d not computed (%s)",
+        len(table), counted.get("yes", 0), counted.get("no", 0), counted.get("", 0),
+        out / "comparison.csv",
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    with job_log(snakemake.log[0]):
+        main(
+            manifest=Path(snakemake.input.manifest),
+            swarms=Path(snakemake.input.swarms),
+            fits=[Path(path) for path in snakemake.input.fits],
+            answers=[Path(path) for path in snakemake.input.answers],
+            settings=snakemake.params.settings,
+            out=Path(snakemake.output.answer),
+        )
