@@ -2,7 +2,14 @@ import numpy as np
 import pytest
 
 from olmix.errors import OlmixError
-from olmix.tables import SwarmTable, average_columns, read_swarm, write_table
+from olmix.tables import (
+    SwarmTable,
+    average_columns,
+    metric_columns,
+    read_swarm,
+    scale_metrics,
+    write_table,
+)
 
 RATIOS = "run,name,index,web,code\nr0,n0,0,0.25,0.75\nr1,n1,1,0.5,0.5\n"
 METRICS = "run,name,index,arc:rc,lambada\nr0,n0,0,1.5,2.5\nr1,n1,1,1.25,2.25\n"
@@ -83,7 +90,9 @@ def test_a_byte_order_mark_is_no_part_of_the_header(read):
     [
         ("", r"ratios\.csv: not a CSV table"),
         ("run,web,code\n", r"ratios\.csv: no runs"),
-        ("name,web\nr0,1\n", r"no column 'run', found name, web"),
+        ("model,web\nr0,1\n", r"share no column that names their runs .*found model, web and run"),
+        ("name,web\nr0,1\n", r"have no run in common \(by column 'name'"),
+        ("web\n1\n", r"not a CSV table \(its first line has one column: 'web'\)"),
         ("run,name,index\nr0,n0,0\n", r"no columns besides run, name, index"),
         (RATIOS.replace("r1", "r0"), r"run 'r0' appears again on line 3"),
         (RATIOS.replace("r1", ""), r"line 3 has no run"),
@@ -167,3 +176,137 @@ def test_a_split_is_a_partition_by_seed():
     for wrong in (0, 3, -1):
         with pytest.raises(OlmixError, match="held-out runs"):
             TABLE.split(wrong, seed=0)
+
+
+# Swarms of other groups: whatever names the runs, separates the columns or sums to a whole.
+
+
+@pytest.mark.parametrize("key", ["index", "name", "run_id", "Index", ""])
+def test_runs_are_joined_on_what_names_them(read, key):
+    swarm = read(
+        ratios=f"{key},web,code\n0,0.25,0.75\n1,0.5,0.5\n",
+        metrics=f"{key},loss\n1,2.0\n0,3.0\n",
+    )
+    assert swarm.metrics.ravel().tolist() == [3.0, 2.0]
+    assert swarm.domains == ("web", "code")
+    called = f"column '{key}'" if key else "unnamed first column"
+    assert f"runs joined on the {called}" in swarm.notes
+
+
+def test_a_name_all_runs_share_tells_nothing(read):
+    swarm = read(
+        ratios="name,index,web,code\nsweep,0,0.25,0.75\nsweep,1,0.5,0.5\n",
+        metrics="name,index,loss\nsweep,1,2.0\nsweep,0,3.0\n",
+    )
+    assert swarm.runs == ("0", "1")
+    assert swarm.metrics.ravel().tolist() == [3.0, 2.0]
+
+
+def test_an_index_saved_as_a_float_is_the_same_index(read):
+    swarm = read(
+        ratios="index,web,code\n0,0.25,0.75\n1,0.5,0.5\n", metrics="index,loss\n0.0,3\n1.0,2\n"
+    )
+    assert swarm.runs == ("0", "1")
+
+
+def test_the_run_column_may_be_named(tmp_path):
+    (tmp_path / "r.csv").write_text("seed,web,code\n7,0.25,0.75\n8,0.5,0.5\n")
+    (tmp_path / "m.csv").write_text("seed,loss\n8,2\n7,3\n")
+    swarm = read_swarm(tmp_path / "r.csv", tmp_path / "m.csv", run_column="seed")
+    assert swarm.runs == ("7", "8")
+    assert swarm.domains == ("web", "code")
+    with pytest.raises(OlmixError, match=r"r\.csv: no column 'mix', found seed, web, code"):
+        read_swarm(tmp_path / "r.csv", tmp_path / "m.csv", run_column="mix")
+
+
+@pytest.mark.parametrize(("separator", "called"), [("\t", "tabs"), (";", "semicolons")])
+def test_other_separators(read, separator, called):
+    swarm = read(ratios=RATIOS.replace(",", separator), metrics=METRICS)
+    np.testing.assert_array_equal(swarm.mixes, [[0.25, 0.75], [0.5, 0.5]])
+    assert swarm.notes == (f"ratios.csv: columns are separated by {called}",)
+
+
+def test_a_separator_inside_names_does_not_mislead(read):
+    swarm = read(metrics="run\ta, b\tc\nr0\t1\t2\nr1\t3\t4\n")
+    assert swarm.tasks == ("a, b", "c")
+
+
+def test_decimal_commas_are_refused_with_a_hint(read):
+    with pytest.raises(OlmixError, match="'0,25' is not a finite number.*with a point"):
+        read(ratios="run;web;code\nr0;0,25;0.75\nr1;0.5;0.5\n")
+
+
+def test_percent_is_told_from_shares(read):
+    swarm = read(ratios="run,web,code\nr0,25,75\nr1,50.1,49.8\n")
+    np.testing.assert_allclose(swarm.mixes, [[0.25, 0.75], [0.501 / 0.999, 0.498 / 0.999]])
+    assert "ratios.csv: weights are in percent" in swarm.notes
+
+
+def test_three_decimals_of_many_domains(read):
+    """17 weights of 0.059 sum to 1.003; 40 of 0.0245 rounded to 0.025 to exactly the tolerance."""
+    names = ",".join(f"d{j}" for j in range(40))
+    row = ",".join(["0.0255"] * 40)
+    swarm = read(ratios=f"run,{names}\nr0,{row}\nr1,{row}\n")
+    np.testing.assert_allclose(swarm.mixes, 1 / 40)
+
+
+def test_columns_of_text_are_left_out_and_noted(read):
+    swarm = read(
+        ratios="run,model,web,code\nr0,1M,0.25,0.75\nr1,1M,0.5,0.5\n",
+        metrics="run,arc,url,lambada\nr0,1.5,http://x/0,2.5\nr1,1.25,http://x/1,2.25\n",
+    )
+    assert swarm.domains == ("web", "code")
+    assert swarm.tasks == ("arc", "lambada")
+    assert "ratios.csv: text columns ignored: model" in swarm.notes
+    assert "metrics.csv: text columns ignored: url" in swarm.notes
+
+
+def test_numbers_that_are_no_domain_can_be_ignored(tmp_path):
+    (tmp_path / "r.csv").write_text("run,seed,web,code\nr0,1,0.25,0.75\nr1,2,0.5,0.5\n")
+    (tmp_path / "m.csv").write_text("run,seed,loss\nr0,1,2\nr1,2,3\n")
+    with pytest.raises(OlmixError, match="sum to 2"):
+        read_swarm(tmp_path / "r.csv", tmp_path / "m.csv")
+    swarm = read_swarm(tmp_path / "r.csv", tmp_path / "m.csv", ignore=["seed"])
+    assert (swarm.domains, swarm.tasks) == (("web", "code"), ("loss",))
+
+
+@pytest.mark.parametrize("value", ["nan", "", "null", "inf"])
+def test_missing_values_by_policy(tmp_path, value):
+    (tmp_path / "r.csv").write_text(RATIOS)
+    (tmp_path / "m.csv").write_text(METRICS.replace("2.25", value))
+    paths = (tmp_path / "r.csv", tmp_path / "m.csv")
+    without_run = read_swarm(*paths, missing="drop-runs")
+    assert without_run.runs == ("r0",)
+    assert "m.csv: 1 runs left out, values missing: r1" in without_run.notes
+    without_task = read_swarm(*paths, missing="drop-tasks")
+    assert (without_task.runs, without_task.tasks) == (("r0", "r1"), ("arc:rc",))
+    assert read_swarm(*paths, skip=lambda task: task == "lambada").tasks == ("arc:rc",)
+    with pytest.raises(OlmixError, match="expected one of refuse"):
+        read_swarm(*paths, missing="guess")
+
+
+def test_all_values_missing(tmp_path):
+    (tmp_path / "r.csv").write_text(RATIOS)
+    (tmp_path / "m.csv").write_text("run,loss,acc\nr0,,1\nr1,,2\n")
+    with pytest.raises(OlmixError, match="none of the 2 runs has all its values"):
+        read_swarm(tmp_path / "r.csv", tmp_path / "m.csv", missing="drop-runs")
+
+
+def test_a_file_without_a_last_line_end_is_noted(read):
+    assert any("may be truncated" in note for note in read(metrics=METRICS[:-1]).notes)
+
+
+def test_ambiguous_separators_are_refused(read):
+    with pytest.raises(OlmixError, match="commas or semicolons"):
+        read(ratios="run,x;web\nr0,1;1\nr1,1;1\n")
+
+
+def test_scaled_metrics_have_median_one():
+    scaled = scale_metrics(TABLE)
+    np.testing.assert_allclose(np.median(scaled.metrics, axis=0), 1.0)
+    assert scaled.notes == ("every metric divided by its median over the runs",)
+
+
+def test_metric_columns_without_reading_values(tmp_path):
+    (tmp_path / "m.csv").write_text(",run,name,index,a/b,c d\n0,r,n,0,x,y\n")
+    assert metric_columns(tmp_path / "m.csv") == ["a/b", "c d"]

@@ -197,3 +197,30 @@ def test_published_swarm_held_out(published_swarm):
         average.append(np.corrcoef(means.T)[0, 1])
     assert np.mean(per_task) >= 0.80, per_task
     assert min(average) >= 0.80, average
+
+
+@pytest.mark.parametrize("unit", [1e-4, 0.01, 100.0, 1e5])
+def test_the_unit_of_a_task_does_not_matter(make_world, unit):
+    """Perplexities in the hundreds or shares of a percent: the same law, only scaled."""
+    swarm = noisy_swarm(make_world)
+    in_bpb = swarm.metrics / np.median(swarm.metrics, axis=0)
+    reference = LogLinear().fit(swarm.mixes, in_bpb)
+    scaled = LogLinear().fit(swarm.mixes, unit * in_bpb)
+    probes = simplex_probes(7)
+    np.testing.assert_allclose(scaled.predict(probes) / unit, reference.predict(probes), rtol=1e-6)
+    np.testing.assert_allclose(scaled.loss_ / unit**2, reference.loss_, rtol=1e-6)
+    weights = np.ones((1, len(swarm)))
+    (again,) = scaled.refit(swarm.mixes, unit * in_bpb, weights)
+    np.testing.assert_allclose(again.predict(probes), scaled.predict(probes), rtol=2e-3)
+
+
+def test_units_are_per_task(make_world):
+    swarm = noisy_swarm(make_world)
+    mixed = swarm.metrics.copy()
+    mixed[:, 1] *= 1000
+    plain, other = (LogLinear().fit(swarm.mixes, y) for y in (swarm.metrics, mixed))
+    np.testing.assert_allclose(other.coef_[0], plain.coef_[0], atol=1e-9)
+    correlation = pearson_by_output(other.predict(swarm.mixes), mixed)
+    assert correlation[1] == pytest.approx(
+        pearson_by_output(plain.predict(swarm.mixes), swarm.metrics)[1], abs=0.02
+    )

@@ -134,13 +134,18 @@ def caps_of(mixes):
     """What a constrained swarm is constrained by; nothing for the others."""
     if not PLAN.mixes[mixes].capped:
         return {}
-    return {"repetition": SCALE["repetition"], "requested": SCALE["requested_tokens"]["tight"]}
+    return {
+        "repetition": SCALE["repetition"],
+        "requested": SCALE["requested_tokens"]["tight"],
+    }
 
 
 def settings_of(question):
     """The settings a question's analysis reads: what all share, and its own sections."""
     shared = ("updates", "requested_tokens", "repetition", "kl", "seeds", "proxy")
-    own = {"rq4": ("rq2", "rq4"), "methods": ("methods", "models")}.get(question, (question,))
+    own = {"rq4": ("rq2", "rq4"), "methods": ("methods", "models")}.get(
+        question, (question,)
+    )
     return {key: SCALE[key] for key in (*shared, *own) if key in SCALE.content}
 
 

@@ -31,10 +31,10 @@ MOST_DOMAINS = 22
 
 def regression_models(results: Path) -> plt.Figure:
     """RQ4: fit against swarm size for the six families, the paper's 0.80 marked."""
-    frame = pd.read_csv(results / "published_table" / "regression.csv")
-    frame = frame[frame["kind"] == "sizes"]
-    if frame.empty:
+    fits = pd.read_csv(results / "published_table" / "regression.csv")
+    if fits.empty:
         return _absent("the DCLM swarm")
+    frame = fits[fits["kind"] == "sizes"]
     figure, axis = plt.subplots(figsize=(COLUMN_WIDTH * 1.35, 2.5), layout="constrained")
     family_curves(axis, frame, x="runs", y="fit")
     plain = frame[frame["family"] == "log_linear_plain"].groupby("runs")["fit"].mean()
@@ -43,7 +43,11 @@ def regression_models(results: Path) -> plt.Figure:
         label="log-linear,\nunregularised",
     )  # fmt: skip
     largest = frame["runs"].max()
-    axis.plot([largest], [PAPER_FIT], marker="*", markersize=7, color="black", linestyle="none",
+    splits = fits[(fits["kind"] == "splits") & (fits["family"] == "log_linear")]["fit"]
+    low, high = splits.quantile([0.05, 0.95])
+    axis.vlines(largest + 2, low, high, color="black", linewidth=1,
+                label=f"log-linear, 90 % of\n{len(splits)} held-out sets")  # fmt: skip
+    axis.plot([largest + 2], [PAPER_FIT], marker="*", markersize=7, color="black", linestyle="none",
               label="paper, log-linear")  # fmt: skip
     axis.set_xticks(sorted(frame["runs"].unique()))
     axis.set_xlabel("swarm size K (runs)")
@@ -101,11 +105,12 @@ def final_mixes(results: Path) -> plt.Figure:
         return _absent("every swarm the paper's mixes can be compared with")
     parts = [part for _, part in frame.groupby("comparison", sort=False)]
     shown = max(min(len(part), MOST_DOMAINS) for part in parts)
-    width = min(PAGE_WIDTH, COLUMN_WIDTH * len(parts))
-    figure, axes = plt.subplots(
-        1, len(parts), figsize=(width, 0.15 * shown + 0.9), squeeze=False, layout="constrained"
-    )
-    for axis, part in zip(axes[0], parts, strict=True):
+    columns, rows = min(len(parts), 2), -(-len(parts) // 2)
+    size = (PAGE_WIDTH / 2 * columns, rows * (0.15 * shown + 0.9))
+    figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
+    for axis in axes.flat[len(parts) :]:
+        axis.set_visible(False)
+    for axis, part in zip(axes.flat, parts, strict=False):
         _mix_panel(axis, part)
     axes[0, 0].legend(loc="lower right")
     return figure

@@ -113,20 +113,24 @@ def _check_paper(
     found.add("caps_met", above, f"at their cap: {', '.join(dict.fromkeys(at))}")
 
 
-def _distance(result: FinalMixes, name: str, frame: pd.DataFrame, yardstick: float) -> None:
-    """A total variation, beside that of the natural distribution and the intervals' verdict."""
+def _distance(
+    result: FinalMixes, name: str, frame: pd.DataFrame, paper: Mapping[str, Mix], column: str
+) -> None:
+    """A total variation, beside those of other mixes and the intervals' verdict."""
     result.compared.append(frame)
+    names = frame["domain"].tolist()
     distance = 0.5 * frame["difference"].abs().sum()
-    note = f"natural is {yardstick:.3f} away"
+    target = paper[column].restricted(names)
+    away = {
+        other.replace("_", " "): mix.restricted(names).total_variation(target)
+        for other, mix in paper.items()
+        if other != column
+    }
+    note = ", ".join(f"{other} is {far:.3f} away" for other, far in away.items())
     if frame["inside"].notna().all():
         inside = int(frame["inside"].sum())
         note += f"; {inside} of {len(frame)} weights of the paper inside our bootstrap intervals"
     result.findings.add(name, float(distance), note)
-
-
-def _natural_distance(paper: Mapping[str, Mix], column: str, names: list[str]) -> float:
-    natural = paper["natural"].restricted(names)
-    return natural.total_variation(paper[column].restricted(names))
 
 
 def _compare_initial(result: FinalMixes, paper: Mapping[str, Mix]) -> None:
@@ -136,7 +140,7 @@ def _compare_initial(result: FinalMixes, paper: Mapping[str, Mix]) -> None:
     made = result.estimates["dclm"]
     names = [name for name in made.proposal.mix.names if name != RECOMPUTED]
     frame = compare_mixes("initial topics, partial reuse", made, paper[PARTIAL], names)
-    _distance(result, "mix_initial", frame, _natural_distance(paper, PARTIAL, names))
+    _distance(result, "mix_initial", frame, paper, PARTIAL)
 
 
 def _compare_full(result: FinalMixes, paper: Mapping[str, Mix]) -> None:
@@ -145,7 +149,7 @@ def _compare_full(result: FinalMixes, paper: Mapping[str, Mix]) -> None:
         return
     names = list(paper[FULL].names)
     frame = compare_mixes("full recomputation", result.estimates[FULL], paper[FULL], names)
-    _distance(result, f"mix_{FULL}", frame, _natural_distance(paper, FULL, names))
+    _distance(result, f"mix_{FULL}", frame, paper, FULL)
 
 
 def _compare_pdf(result: FinalMixes, paper: Mapping[str, Mix]) -> None:
@@ -155,7 +159,7 @@ def _compare_pdf(result: FinalMixes, paper: Mapping[str, Mix]) -> None:
     made = result.estimates["update5"]
     names = [name for name in made.proposal.mix.names if name.startswith("pdf:")]
     frame = compare_mixes("PDF topics, partial reuse", made, paper[PARTIAL], names)
-    _distance(result, "mix_pdf", frame, _natural_distance(paper, PARTIAL, names))
+    _distance(result, "mix_pdf", frame, paper, PARTIAL)
     share = sum(made.proposal.mix[name] for name in names)
     theirs = [sum(paper[column][name] for name in names) for column in (FULL, PARTIAL)]
     result.findings.add(
@@ -173,7 +177,7 @@ def _compare_chain(result: FinalMixes, paper: Mapping[str, Mix]) -> None:
         return
     names = list(paper[PARTIAL].names)
     frame = compare_mixes("end of the chain, partial reuse", chain.mix, paper[PARTIAL], names)
-    _distance(result, "mix_chain", frame, _natural_distance(paper, PARTIAL, names))
+    _distance(result, "mix_chain", frame, paper, PARTIAL)
 
 
 def _find_coupling(

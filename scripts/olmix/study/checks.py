@@ -54,8 +54,8 @@ def _check_question_sizes(plan: Plan, scale: Scale, sequence: UpdateSequence) ->
     counts = scale["rq2"]["domains"]
     if max(counts) != most:
         raise OlmixError(
-            f"scale '{scale.name}', rq2.domains: the largest is {max(counts)}, expected {most}, the "
-            "number of topics, whose swarm it uses"
+            f"scale '{scale.name}', rq2.domains: the largest is {max(counts)}, expected {most}, "
+            "the number of topics, whose swarm it uses"
         )
     held_out = scale["rq4"]["held_out"]
     for level, sizes in scale["rq4"]["sizes"].items():

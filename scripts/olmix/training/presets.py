@@ -48,7 +48,9 @@ PRESETS: dict[str, Preset] = {
     "tiny-15m": _tiny(steps=180, learning_rate=0.02),
     "tiny-30m": _tiny(steps=240, learning_rate=0.01),
     "tiny-60m": _tiny(steps=360, learning_rate=0.015),
-    "tiny-target": _tiny(steps=720, learning_rate=0.01),
+    # 360 steps: of the lengths tried, the one with the largest spread of average BPB across mixes
+    # over that across seeds (31 times); at 720 steps the tasks are nearly solved.
+    "tiny-target": _tiny(steps=360, learning_rate=0.01),
 }
 
 
