@@ -4,13 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.installed
 
-.PHONY: demo test test-fast lint format benchmarks lock clean
+# Rules call python and torchrun by name.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-demo: $(READY)  ## simulate a small swarm with a known law, fit it and propose a mix
-	$(BIN)/python -m olmix simulate --source dclm --runs 128 --out results/demo
-	$(BIN)/python -m olmix fit --ratios results/demo/ratios.csv --metrics results/demo/metrics.csv \
-	  --domains results/demo/domains.json --target-tokens 1e12 --repetition 4 --kl 0.05 \
-	  --held-out 10 --bootstrap 100 --out results/demo/fit
+.PHONY: tiny test test-fast lint format benchmarks lock clean
+
+tiny: $(READY)  ## a first result: RQ7 at the tiny scale
+	$(BIN)/snakemake results/rq7/ figures/solvers.pdf figures/solvers_sources.pdf
 
 test: $(READY)  ## all tests
 	$(BIN)/python -m pytest
@@ -21,10 +21,12 @@ test-fast: $(READY)  ## the tests that take seconds
 lint: $(READY)  ## what CI checks before the tests
 	$(BIN)/ruff check scripts tests envs
 	$(BIN)/ruff format --check scripts tests envs
+	$(BIN)/snakefmt --check Snakefile workflow/rules
 
 format: $(READY)
 	$(BIN)/ruff check --fix scripts tests envs
 	$(BIN)/ruff format scripts tests envs
+	$(BIN)/snakefmt Snakefile workflow/rules
 
 benchmarks: $(READY)  ## ratios measured side by side, one script after another
 	for script in tests/benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
@@ -40,4 +42,4 @@ $(READY): envs/requirements.lock pyproject.toml
 	touch $(READY)
 
 clean:  ## remove what set-up and runs made
-	rm -rf $(VENV) results/demo .pytest_cache .ruff_cache
+	rm -rf $(VENV) .snakemake .pytest_cache .ruff_cache
