@@ -29,7 +29,7 @@ format: $(READY)
 	$(BIN)/snakefmt Snakefile workflow/rules
 
 benchmarks: $(READY)  ## ratios measured side by side, one script after another
-	for script in tests/benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	for script in tests/benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script; done
 
 lock:  ## resolve envs/requirements*.in again
 	$(PYTHON) envs/lock.py

@@ -14,6 +14,7 @@ from olmix.study.methods import load_methods, plan_methods
 from olmix.study.questions import plan_questions
 from olmix.study.scale import load_scale
 from olmix.study.spec import SpaceSpec, as_params
+from olmix.study.timing import time_lines
 from olmix.study.update_plan import UpdatePlan
 from olmix.update_sequence import INITIAL, load_updates
 

@@ -35,3 +35,11 @@ rule plan:
         lines=run_counts(),
     run:
         print("\n".join(params.lines))
+
+
+rule timing:
+    localrule: True
+    params:
+        benchmarks=f"{RESULTS}/benchmarks",
+    run:
+        print("\n".join(time_lines(params.benchmarks)))
