@@ -6,7 +6,7 @@ from olmix.errors import OlmixError
 from olmix.mix import Mix
 from olmix.proposers.exact import propose_exact
 from olmix.proposers.proposal import Request
-from olmix.reuse import Collapse, carry_swarm, propose_with_reuse, recompute
+from olmix.reuse import Collapse, carry_swarm, keep_ratios, propose_with_reuse, recompute
 from olmix.tables import SwarmTable
 from olmix.updates import (
     Add,
@@ -180,6 +180,41 @@ def test_frozen_ratios_that_break_the_caps_are_refused():
     # c holds 2000 tokens and would get two thirds of 4000.
     with pytest.raises(OlmixError, match=r"sum to 0\.75"):
         collapse.request(repetition=1, requested=4000)
+
+
+def test_a_removal_that_lifts_a_domain_over_its_cap_is_cut():
+    collapse = collapse_for(Remove(("a",)), existing=Mix(("a", "b", "c"), [0.25, 0.15, 0.6]))
+    free = keep_ratios(collapse)
+    assert free.status == "reused"
+    np.testing.assert_allclose(free.mix.weights, [0.2, 0.8], atol=1e-15)
+    assert keep_ratios(collapse, repetition=1, requested=2500).status == "reused"
+    # c holds 2000 tokens and would get four fifths of 2800.
+    cut = keep_ratios(collapse, repetition=1, requested=2800)
+    assert cut.status == "reused, cut to the caps"
+    assert cut.mix["c"] == pytest.approx(2000 / 2800)
+    assert cut.mix["b"] == pytest.approx(800 / 2800)
+    assert cut.active_caps == ("c",)
+    assert cut.made_from["frozen"] == {"existing": list(cut.mix.names)}
+
+
+def test_of_two_domains_the_best_run_is_cut_where_no_run_meets_the_caps():
+    collapse = collapse_for(Revise("a", tokens=900))
+    mixes = np.array([[0.9, 0.1], [0.95, 0.05]])
+    swarm = SwarmTable(("r0", "r1"), collapse.names, mixes, ("t",), np.array([[1.2], [1.0]]))
+    request = collapse.request(repetition=1, requested=3500)
+    limit = float(request.caps[0])
+    assert limit < 0.9
+    proposal = propose_with_reuse(swarm, collapse, request)
+    assert proposal.status == "measured, cut to the caps"
+    assert proposal.mix["a"] == pytest.approx(1 - limit)
+    # One run that meets them is enough to need no cutting.
+    allowed = SwarmTable(
+        ("r0", "r1"), collapse.names, np.array([[0.9, 0.1], [limit - 0.01, 1.01 - limit]]),
+        ("t",), np.array([[1.0], [1.2]]),
+    )  # fmt: skip
+    proposal = propose_with_reuse(allowed, collapse, request)
+    assert proposal.status == "measured"
+    assert proposal.solver["run"] == "r1"
 
 
 SWARM = SwarmTable(

@@ -232,7 +232,7 @@ def test_a_separator_inside_names_does_not_mislead(read):
 
 
 def test_decimal_commas_are_refused_with_a_hint(read):
-    with pytest.raises(OlmixError, match="'0,25' is not a finite number.*with a point"):
+    with pytest.raises(OlmixError, match=r"'0,25' is not a finite number.*with a point"):
         read(ratios="run;web;code\nr0;0,25;0.75\nr1;0.5;0.5\n")
 
 
@@ -243,7 +243,7 @@ def test_percent_is_told_from_shares(read):
 
 
 def test_three_decimals_of_many_domains(read):
-    """17 weights of 0.059 sum to 1.003; 40 of 0.0245 rounded to 0.025 to exactly the tolerance."""
+    """40 weights that are each half a thousandth too large sum to 1.02."""
     names = ",".join(f"d{j}" for j in range(40))
     row = ",".join(["0.0255"] * 40)
     swarm = read(ratios=f"run,{names}\nr0,{row}\nr1,{row}\n")

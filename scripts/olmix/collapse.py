@@ -5,6 +5,7 @@ stands for the mix q = Φ(r) over D', where a group's weight is spread by the ra
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -118,14 +119,15 @@ class Collapse:
             average=proposal.average,
             predicted=proposal.predicted,
         )
-        frozen = {name: list(members) for name, members in self.split.groups.items()}
         return replace(
             expanded,
             solver=proposal.solver,
             made_from=proposal.made_from
-            | {
-                "collapsed_mix": proposal.mix.to_dict(),
-                "frozen": frozen,
-                "existing_mix": self.existing.to_dict(),
-            },
+            | {"collapsed_mix": proposal.mix.to_dict()}
+            | self.record(),
         )
+
+    def record(self) -> dict[str, Any]:
+        """What was frozen, and at the ratios of which mix, as plain JSON values."""
+        frozen = {name: list(members) for name, members in self.split.groups.items()}
+        return {"frozen": frozen, "existing_mix": self.existing.to_dict()}

@@ -55,6 +55,8 @@ def read_json(path: str | Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise OlmixError(f"{path}: no such file") from None
+    except OSError as error:
+        raise OlmixError(f"{path}: cannot be read ({error})") from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise OlmixError(f"{path}: not valid JSON ({error})") from error
 

@@ -1,5 +1,6 @@
 """Mixture reuse and swarm reuse: recompute in a collapsed space, or carry old runs (§4.2-4.4)."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -10,24 +11,55 @@ from olmix.errors import OlmixError
 from olmix.method import OLMIX_BASE, Method
 from olmix.mix import Mix
 from olmix.proposers.best_run import propose_best_run
-from olmix.proposers.proposal import Proposal, Request
+from olmix.proposers.proposal import Proposal, Request, within_caps
 from olmix.tables import SwarmTable
 from olmix.updates import Operator
 
-__all__ = ["Collapse", "carry_swarm", "propose_with_reuse", "recompute"]
+__all__ = ["Collapse", "carry_swarm", "keep_ratios", "propose_with_reuse", "recompute"]
+
+# What a proposal's status says beside how it was found, where the caps had the last word.
+CUT = "cut to the caps"
 
 
 def recompute(
-    swarm: SwarmTable, request: Request, method: Method = OLMIX_BASE, *, seed: int = 0
+    swarm: SwarmTable,
+    request: Request,
+    method: Method = OLMIX_BASE,
+    *,
+    seed: int = 0,
+    families: Mapping[str, list[str]] | None = None,
 ) -> Proposal:
     """A method applied to a finished swarm; over two domains, the best run.
 
     With two domains the space is one-dimensional and the paper takes the best run instead of a
-    regression (App. D.2).
+    regression (App. D.2). Where the caps allow none of the runs, the best is cut to them.
     """
     if len(swarm.domains) == 2:
-        return propose_best_run(swarm, request)
-    return method.propose(method.fit(swarm), swarm, request, seed=seed)
+        allowed = within_caps(swarm.mixes, request.caps)
+        if np.isclose(allowed, swarm.mixes, rtol=0, atol=1e-9).all(1).any():
+            return propose_best_run(swarm, request)
+        proposal = propose_best_run(replace(swarm, mixes=allowed), request)
+        return replace(proposal, status=f"{proposal.status}, {CUT}")
+    return method.propose(method.fit(swarm, families), swarm, request, seed=seed)
+
+
+def keep_ratios(
+    collapse: Collapse, *, repetition: float = np.inf, requested: float | None = None
+) -> Proposal:
+    """The answer where one virtual domain is all there is (a removal): the frozen ratios.
+
+    A removal raises every weight that is left, so a domain that was at its cap is now above it:
+    it is cut to the cap, and the others share what is cut by their ratios.
+    """
+    request = Request.for_domains(
+        collapse.domains, kl=0.0, repetition=repetition, requested=requested
+    )
+    frozen = collapse.expand(Mix(collapse.names, [1.0])).weights
+    weights = within_caps(frozen, request.caps)[0]
+    same = np.allclose(weights, frozen, rtol=0, atol=1e-9)
+    status = "reused" if same else f"reused, {CUT}"
+    kept = Proposal.from_weights(weights, request, status=status, solver={"name": "none"})
+    return replace(kept, made_from=collapse.record())
 
 
 def propose_with_reuse(
@@ -37,20 +69,22 @@ def propose_with_reuse(
     method: Method = OLMIX_BASE,
     *,
     seed: int = 0,
+    families: Mapping[str, list[str]] | None = None,
 ) -> Proposal:
     """Full or partial mixture reuse (Algorithm 2): recompute in the collapsed space and expand.
 
     ``swarm`` is over the collapsed domains; None where nothing has to be run, because the update
-    left one virtual domain alone (a removal): the frozen ratios are then the answer.
+    left one virtual domain alone (a removal): the frozen ratios are then the answer. ``families``
+    are the task families, for a method that fits one model per family.
     """
     if collapse.split.dimension == 0:
-        solo = Proposal.from_weights(np.ones(1), request, status="reused", solver={"name": "none"})
-        return collapse.expand_proposal(solo, request)
+        return keep_ratios(collapse, repetition=request.repetition, requested=request.requested)
     if swarm is None:
         raise OlmixError(
             f"reuse: {collapse.split.dimension} weights to recompute, but no swarm was given"
         )
-    return collapse.expand_proposal(recompute(swarm, request, method, seed=seed), request)
+    proposal = recompute(swarm, request, method, seed=seed, families=families)
+    return collapse.expand_proposal(proposal, request)
 
 
 def carry_swarm(swarm: SwarmTable, update: Operator, before: DomainSet) -> SwarmTable:

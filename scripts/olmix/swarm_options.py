@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -33,10 +34,26 @@ __all__ = [
     "check_same_domains",
     "domains_from",
     "method_from",
+    "output_folder",
     "prior_from",
+    "seed_number",
     "swarm_from",
     "unit_notes",
 ]
+
+
+def output_folder(text: str) -> Path:
+    """The value of ``--out``: refused here if it is a file, not after the work."""
+    if Path(text).exists() and not Path(text).is_dir():
+        raise OlmixError(f"--out {text}: is a file, expected a folder or a new name")
+    return Path(text)
+
+
+def seed_number(text: str) -> int:
+    """The value of ``--seed``."""
+    if not text.isdecimal():
+        raise OlmixError(f"--seed {text}: expected a whole number of 0 or more")
+    return int(text)
 
 
 def add_swarm_options(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
@@ -133,7 +150,9 @@ def add_request_options(parser: argparse.ArgumentParser) -> None:
         "--kl", type=float, default=0.05, metavar="LAMBDA",
         help="weight of the KL term that keeps the mix near its prior (default: 0.05)",
     )  # fmt: skip
-    group.add_argument("--seed", type=int, default=0, help="seed of all that is drawn (default: 0)")
+    group.add_argument(
+        "--seed", type=seed_number, default=0, help="seed of all that is drawn (default: 0)"
+    )
 
 
 def swarm_from(args: argparse.Namespace) -> tuple[SwarmTable, dict[str, list[str]]]:
@@ -193,11 +212,16 @@ def method_from(args: argparse.Namespace) -> Method:
             settings[name] = json.loads(value)
         except json.JSONDecodeError:
             equals = ""
-        if not (name and equals):
-            raise OlmixError(f"--setting {option!r}: expected NAME=NUMBER")
+        if not (name and equals and _is_setting(settings[name])):
+            raise OlmixError(f"--setting {option!r}: expected NAME=NUMBER, 0 or more")
     convex = args.regressor in ("log_linear", "bimix", "autoscale")
     proposer = args.proposer or ("exact" if convex else "search")
     return Method(args.regressor, args.granularity, proposer, settings)
+
+
+def _is_setting(value: object) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and math.isfinite(value) and value >= 0
 
 
 def check_same_domains(found: Sequence[str], expected: Sequence[str], what: str) -> None:
@@ -235,6 +259,8 @@ def prior_from(path: Path, domains: DomainSet) -> Mix:
 
 
 def _prior(path: Path, sizes: dict[str, float], names: Sequence[str]) -> Mix:
+    if not isinstance(sizes, dict):
+        raise OlmixError(f"{path}: relative_sizes is {sizes!r}, expected {{domain: size}}")
     check_same_domains(list(sizes), names, "relative_sizes")
     for name, size in sizes.items():
         if not isinstance(size, int | float) or not size > 0:

@@ -1,4 +1,4 @@
-"""A made-up release: the authors' folders, file layout and domain names, with a known law inside."""
+"""A made-up release: the authors' folders, files and domain names, with a known law inside."""
 
 import json
 from collections.abc import Callable

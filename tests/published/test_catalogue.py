@@ -49,11 +49,10 @@ def test_unlisted_folders_keep_their_names(release, settings):
         for file in source.iterdir():
             (target / file.name).write_bytes(file.read_bytes())
     found = find_swarms(release.folder, settings["swarms"])
-    assert found["other_swarm"].name == "other_swarm"
-    assert {found["dclm"].parent.name, found.get("dclm_swarm", found["dclm"]).parent.name} & {
-        "olmix",
-        "deep",
-    }
+    assert found["other_swarm"] == release.folder / "other_swarm"
+    # Two folders of a listed name: both are there, told apart by their paths.
+    assert found["dclm"] == release.folder / "dclm_swarm"
+    assert found["deep-dclm_swarm"] == release.folder / "deep" / "dclm_swarm"
     assert len(found) == len(settings["swarms"]) + 2
 
 

@@ -6,7 +6,8 @@ import pytest
 from olmix.corpus.store import Corpus, StoreWriter, TokenizerInfo
 from olmix.domains import DomainSet
 from olmix.errors import OlmixError
-from olmix.study.mixes import domain_entropies, sample_mixes
+from olmix.files import write_json
+from olmix.study.mixes import collect_metrics, domain_entropies, sample_mixes
 from olmix.study.space import open_space
 from olmix.study.spec import MixesSpec, SpaceSpec
 from olmix.update_sequence import UpdateSequence
@@ -63,3 +64,68 @@ def test_designs_need_no_corpus_and_take_no_prior(sequence):
     assert swarm.mixes.shape == (5, 3)
     with pytest.raises(OlmixError, match="takes neither prior nor caps"):
         sampled(MixesSpec("grid", SpaceSpec(), 5, kind="one_at_a_time", capped=True), sequence)
+
+
+DISTRIBUTIONS = {
+    "sparse": {"strengths": [0.5, 5.0], "min_weight": 0.05},
+    "dense": {"strengths": [3.0, 30.0], "min_weight": 1e-4},
+    "updates": {"strengths": [1.0, 20.0], "min_weight": 1e-4},
+}
+
+
+def drawn(spec, sequence, **options):
+    settings = {"prior": None, "caps": {}} | options
+    return sample_mixes(spec, sequence, distributions=DISTRIBUTIONS, **settings).mixes
+
+
+def test_kinds_of_swarms(sequence):
+    dense = drawn(MixesSpec("dense", SpaceSpec(), 40, kind="dense"), sequence)
+    sparse = drawn(MixesSpec("sparse", SpaceSpec(), 40), sequence)
+    assert (dense >= 1e-4).all()
+    assert ((sparse == 0) | (sparse >= 0.05)).all()
+    assert (sparse == 0).any()
+    again = drawn(MixesSpec("sparse", SpaceSpec(), 40), sequence)
+    other = drawn(MixesSpec("sparse", SpaceSpec(), 40, seed=1), sequence)
+    np.testing.assert_array_equal(sparse, again)
+    assert not np.array_equal(sparse, other)
+
+
+def test_caps_are_met_by_every_mix(sequence):
+    spec = MixesSpec("capped", SpaceSpec(), 30, kind="dense", capped=True)
+    # 10 tokens each, twice, of 40: half of a mix.
+    mixes = drawn(spec, sequence, caps={"repetition": 2, "requested": 40})
+    assert mixes.max() <= 0.5 + 1e-12
+    free = drawn(MixesSpec("capped", SpaceSpec(), 30, kind="dense"), sequence)
+    assert free.max() > 0.5
+
+
+def test_a_proposal_as_prior_moves_the_swarm(sequence, tmp_path):
+    prior = tmp_path / "mix.json"
+    prior.write_text('{"web:plain": 0.9, "web:rich": 0.1, "books": 0.0}')
+    spec = MixesSpec("strong", SpaceSpec(), 60, kind="dense", prior="study/base")
+    spec_tight = MixesSpec("t", SpaceSpec(), 60, kind="dense", strengths=(200.0, 400.0))
+    mixes = drawn(spec_tight, sequence, prior=prior)
+    # A hundredth of the natural mix, so that no domain is without weight.
+    assert mixes.mean(0) == pytest.approx([0.9 * 0.99 + 0.01 / 3, 0.099 + 0.01 / 3, 0.01 / 3],
+                                          abs=0.01)  # fmt: skip
+    assert drawn(spec, sequence, prior=prior)[:, 0].mean() > 0.7
+
+
+def test_two_level_mixes_are_around_the_stages_prior(sequence):
+    mixes = drawn(MixesSpec("pool", SpaceSpec(), 80, kind="two_level"), sequence)
+    books = mixes[:, 2]
+    assert books.mean() == pytest.approx(1 / 3, abs=0.08)
+    np.testing.assert_allclose(mixes.sum(1), 1)
+
+
+def test_metrics_are_collected_in_order(tmp_path):
+    for run, tasks in (("b", {"x": 1.0, "y": 2.0}), ("a", {"x": 3.0, "y": 4.0})):
+        write_json(tmp_path / f"{run}.json", {"tasks": tasks})
+    tasks, values = collect_metrics({run: tmp_path / f"{run}.json" for run in ("b", "a")})
+    assert tasks == ["x", "y"]
+    np.testing.assert_array_equal(values, [[1, 2], [3, 4]])
+    write_json(tmp_path / "c.json", {"tasks": {"y": 1.0, "x": 2.0}})
+    with pytest.raises(OlmixError, match="run 'c' was scored on other tasks"):
+        collect_metrics({"b": tmp_path / "b.json", "c": tmp_path / "c.json"})
+    with pytest.raises(OlmixError, match="no evaluations"):
+        collect_metrics({})

@@ -107,6 +107,8 @@ rule published_mixes:
         "results/published/logs/published_mixes.log",
     benchmark:
         "results/published/benchmarks/published_mixes.tsv"
+    # The longest job is started first.
+    priority: 10
     threads: 1
     resources:
         mem_mb=4000,

@@ -20,6 +20,7 @@ from olmix.swarm_options import (
     add_swarm_options,
     domains_from,
     method_from,
+    output_folder,
     swarm_from,
 )
 from olmix.tables import SwarmTable
@@ -38,7 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "the prior of the KL term (default: natural; without a file the swarm's mean mix, and "
         "nothing can be capped)",
     )  # fmt: skip
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write")
+    parser.add_argument(
+        "--out", type=output_folder, required=True, metavar="DIR", help="where to write"
+    )
     add_method_options(parser)
     add_request_options(parser)
     checks = parser.add_argument_group("checks")
@@ -156,7 +159,7 @@ def _write(
 ) -> None:
     """model.json, mix.json, mix.csv and the figures."""
     out, natural = args.out, fit.natural
-    note = f"{args.ratios.parent.name}: {len(fit.swarm)} runs, {args.regressor}"
+    note = f"{args.ratios.resolve().parent.name}: {len(fit.swarm)} runs, {args.regressor}"
     weights = spread.weight_intervals() if spread else None
     surrogate.save(out / "model.json")
     proposal.save(out / "mix.json")

@@ -16,17 +16,18 @@ from olmix.planning import swarm_size
 from olmix.plots.proposal import plot_mix
 from olmix.proposal_report import gain_lines, mix_table, write_mix_csv
 from olmix.proposers.proposal import Proposal, read_mix
-from olmix.reuse import Collapse, carry_swarm, propose_with_reuse
+from olmix.reuse import Collapse, carry_swarm, keep_ratios, propose_with_reuse
 from olmix.swarm import SwarmDistribution, sample_swarm
 from olmix.swarm_options import (
     add_method_options,
     add_request_options,
     add_swarm_options,
     method_from,
+    output_folder,
     prior_from,
     swarm_from,
 )
-from olmix.tables import SwarmTable, read_swarm, write_table
+from olmix.tables import SwarmTable, scale_metrics, write_table
 from olmix.updates import ReuseSplit, Update, full_reuse, infer_update, partial_reuse
 
 HELP = "update an existing mix after domains were added, removed, partitioned or revised"
@@ -79,7 +80,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_swarm_options(parser, required=False)
     add_method_options(parser)
     add_request_options(parser)
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write")
+    parser.add_argument(
+        "--out", type=output_folder, required=True, metavar="DIR", help="where to write"
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -97,14 +100,22 @@ def run(args: argparse.Namespace) -> None:
     split = partial_reuse(before, after, recompute=args.recompute, reuse_within=args.reuse_within)
     collapse = Collapse(after, split, existing)
     runs = swarm_size(split.dimension, args.c)
-    if args.ratios is None and runs:
-        _write_runs(args, collapse, prior, runs)
+    if not runs:
+        limits = {"repetition": args.repetition, "requested": args.target_tokens}
+        _write_answer(args, keep_ratios(collapse, **limits), collapse)
         return
-    swarm = _collapsed_swarm(swarm_from(args)[0], collapse) if runs else None
+    # Caps that no mix can meet are refused here: before the runs are trained, not after.
     request = collapse.request(
         kl=args.kl, repetition=args.repetition, requested=args.target_tokens, prior=prior
     )
-    proposal = propose_with_reuse(swarm, collapse, request, method_from(args), seed=args.seed)
+    if args.ratios is None:
+        _write_runs(args, collapse, prior, runs)
+        return
+    swarm, families = swarm_from(args)
+    swarm = _collapsed_swarm(swarm, collapse)
+    proposal = propose_with_reuse(
+        swarm, collapse, request, method_from(args), seed=args.seed, families=families
+    )
     _write_answer(args, proposal, collapse)
 
 
@@ -118,19 +129,26 @@ def _partitions(options: list[str]) -> dict[str, list[str]]:
     return partitions
 
 
-def _write_runs(args: argparse.Namespace, collapse: Collapse, prior: Mix, runs: int) -> None:
-    """Sample the swarm to train: mixes over all domains, and their collapsed form."""
+def _write_runs(
+    args: argparse.Namespace, collapse: Collapse, prior: Mix, runs: int, *, probe: bool = False
+) -> None:
+    """Sample the swarm to train: mixes over all domains, and their collapsed form.
+
+    A probe's runs and files have names of their own, as it is later joined with the other runs.
+    """
     swarm = sample_swarm(
         collapse.collapse(prior), runs, seed=args.seed, distribution=SwarmDistribution("dense")
     )
-    names = [f"run-{index:04d}" for index in range(runs)]
-    write_table(args.out / "collapsed_ratios.csv", names, collapse.names, swarm.mixes)
+    names = [f"{'probe' if probe else 'run'}-{index:04d}" for index in range(runs)]
+    prefix = "probe_" if probe else ""
+    ratios = args.out / f"{prefix}ratios.csv"
+    write_table(args.out / f"{prefix}collapsed_ratios.csv", names, collapse.names, swarm.mixes)
     expanded = swarm.mixes @ collapse.expansion
-    write_table(args.out / "ratios.csv", names, collapse.domains.names, expanded)
+    write_table(ratios, names, collapse.domains.names, expanded)
     write_json(args.out / "split.json", _split_record(collapse.split))
     sys.stdout.write(
         f"{collapse.split.dimension} weights to recompute: train {runs} proxies on the mixes in "
-        f"{args.out / 'ratios.csv'},\nthen call again with --ratios and --metrics of those runs\n"
+        f"{ratios},\nthen call again with --ratios and --metrics of those runs\n"
     )
 
 
@@ -170,17 +188,28 @@ def _run_auto(
     for option in ("old_ratios", "old_metrics", "budget"):
         if getattr(args, option) is None:
             raise OlmixError(f"--auto needs --{option.replace('_', '-')}")
+    if args.recompute or args.reuse_within:
+        raise OlmixError("--auto chooses what to recompute: leave out --recompute, --reuse-within")
+    if not probe_size(before, after):
+        raise OlmixError("--auto: nothing is affected that a probe could run on; leave out --auto")
     full = Collapse(after, full_reuse(before, after), existing)
     if args.ratios is None:
-        _write_runs(args, full, prior, probe_size(before, after))
+        _write_runs(args, full, prior, probe_size(before, after), probe=True)
         return
-    probe = _collapsed_swarm(swarm_from(args)[0], full)
+    probe = _collapsed_swarm(_unscaled(args, args.ratios, args.metrics), full)
     probe = replace(probe, domains=after.names, mixes=probe.mixes @ full.expansion)
-    old = carry_swarm(read_swarm(args.old_ratios, args.old_metrics), update, before)
+    old = carry_swarm(_unscaled(args, args.old_ratios, args.old_metrics), update, before)
     joined = join_swarms(old.select_tasks(probe.tasks), probe)
+    joined = scale_metrics(joined) if args.scale_metrics else joined
     choice = choose_reuse(joined, before, after, budget=args.budget, c=args.c)
     sys.stdout.write("\n".join(choice.explain()) + "\n")
     _write_auto_runs(args, choice, Collapse(after, choice.split, existing), probe, prior)
+
+
+def _unscaled(args: argparse.Namespace, ratios: Path, metrics: Path) -> SwarmTable:
+    """One of the two swarms of --auto, read alike; they are scaled together, not each by itself."""
+    values = vars(args) | {"ratios": ratios, "metrics": metrics, "scale_metrics": False}
+    return swarm_from(argparse.Namespace(**values))[0]
 
 
 def _write_auto_runs(

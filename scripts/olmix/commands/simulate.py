@@ -1,6 +1,7 @@
 """``python -m olmix simulate``: a swarm from a known law, to try things on."""
 
 import argparse
+import math
 import sys
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from olmix.files import write_json
 from olmix.paths import CONFIG
 from olmix.simulate import random_law
 from olmix.swarm import SwarmDistribution, sample_swarm
+from olmix.swarm_options import output_folder, seed_number
 from olmix.tables import write_table
 
 HELP = "write a swarm whose true law is known (no training), to try `fit` on"
@@ -32,14 +34,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kind", choices=("sparse", "dense"), default="sparse", help="swarm (default: sparse)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of law and swarm (default: 0)")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where to write")
+    parser.add_argument(
+        "--seed", type=seed_number, default=0, help="seed of law and swarm (default: 0)"
+    )
+    parser.add_argument(
+        "--out", type=output_folder, required=True, metavar="DIR", help="where to write"
+    )
 
 
 def run(args: argparse.Namespace) -> None:
     """Write ratios.csv, metrics.csv, domains.json and law.json."""
     if args.tasks < 1:
         raise OlmixError(f"--tasks {args.tasks}: expected 1 or more")
+    if not 0 <= args.noise < math.inf:
+        raise OlmixError(f"--noise {args.noise}: expected a finite number of 0 or more")
     domains = DomainSet.load(args.domains)
     if args.source:
         members = domains.of_source(args.source)

@@ -160,6 +160,8 @@ class Proposal:
 def read_mix(path: str | Path) -> Mix:
     """The mix of a ``mix.json``, or of a plain ``{domain: weight}`` file."""
     record = read_json(path)
+    if not isinstance(record, dict):
+        raise OlmixError(f"{path}: holds {type(record).__name__}, expected {{domain: weight}}")
     try:
         if "domains" in record and "weights" in record:
             return Mix(tuple(record["domains"]), record["weights"])

@@ -77,7 +77,9 @@ def find_swarms(root: Path, known: Mapping[str, Mapping[str, Any]]) -> dict[str,
     """Name -> folder of every swarm below a folder; listed ones first, by their own names."""
     if not root.is_dir():
         raise OlmixError(f"published swarms: no folder {root}")
-    folders = sorted(path.parent for path in root.rglob("ratios.csv"))
+    found = [path.parent for path in root.rglob("ratios.csv")]
+    # The nearest folder of a name keeps it.
+    folders = sorted(found, key=lambda folder: (len(folder.parts), folder))
     if not folders:
         raise OlmixError(f"published swarms: no ratios.csv in or below {root}")
     listed = {Path(entry["folder"]).name: name for name, entry in known.items()}

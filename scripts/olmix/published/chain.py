@@ -14,13 +14,13 @@ import pandas as pd
 from olmix.auto_reuse import join_swarms
 from olmix.collapse import Collapse
 from olmix.errors import OlmixError
-from olmix.method import OLMIX_BASE
 from olmix.mix import Mix
 from olmix.proposers.proposal import Proposal, Request
 from olmix.published.catalogue import ReleasedSwarm
 from olmix.published.design import request_of
 from olmix.regressors.log_linear import LogLinear
 from olmix.reuse import propose_with_reuse, recompute
+from olmix.surrogate import Surrogate
 from olmix.tables import SwarmTable
 from olmix.theory import coupling, coupling_reductions
 from olmix.update_sequence import UpdateSequence
@@ -112,20 +112,23 @@ def joined_first_update(
     return join_swarms(replace(first, domains=stage.domains.names, mixes=mixes), expanded)
 
 
-def coupling_by_topic(swarm: SwarmTable, fixed: str = "dclm", added: str = "stack-edu"):
+def coupling_by_topic(
+    law: Surrogate, fixed: str = "dclm", added: str = "stack-edu"
+) -> tuple[float, pd.DataFrame]:
     """κ of full reuse when a source joins another, and its drop for each reused topic.
 
-    The law is fitted on all domains of the swarm; only the two sources' coefficients count.
+    The law may be over more domains; only the two sources' coefficients count.
     """
-    model = OLMIX_BASE.fit(swarm).regressor
-    assert isinstance(model, LogLinear)
-    sources = np.array([name.partition(":")[0] for name in swarm.domains])
+    model = law.regressor
+    if not isinstance(model, LogLinear):
+        raise OlmixError(f"coupling needs a log-linear law, got '{model.family}'")
+    sources = np.array([name.partition(":")[0] for name in law.domains])
     columns = np.flatnonzero((sources == fixed) | (sources == added))
     coefficients = model.coef_[:, columns]
     mask = sources[columns] == fixed
     before = coupling(coefficients, mask)
     drops = coupling_reductions(coefficients, mask)
-    names = [swarm.domains[column] for column in columns]
+    names = [law.domains[column] for column in columns]
     rows = [[name, drop, drop / before] for name, drop in zip(names, drops, strict=True)]
     frame = pd.DataFrame(rows, columns=["domain", "reduction", "share"]).dropna()
     return before, frame.sort_values("reduction", ascending=False, ignore_index=True)

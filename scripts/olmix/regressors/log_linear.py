@@ -9,8 +9,10 @@ __all__ = ["LogLinear"]
 
 # Starting constants c as shares of a task's smallest BPB; each gives a closed-form start for A.
 _STARTS = (0.0, 0.5, 0.8, 0.9, 0.97)
-# Tasks whose median lies in here are taken for bits per byte, which ``delta`` and ``ridge`` are for.
+# Tasks whose median lies in here are taken for bits per byte, as ``delta`` and ``ridge`` expect.
 _BPB_RANGE = (0.1, 10.0)
+# Refits start at the answer of the whole swarm and serve intervals: they may stop a little earlier.
+_FIT_TOLERANCE, _REFIT_TOLERANCE = 1e-7, 1e-5
 
 
 class LogLinear(Regressor):
@@ -78,6 +80,7 @@ class LogLinear(Regressor):
             np.tile((Y / units).T, (replicates, 1)),
             np.tile(theta, (replicates, 1)),
             np.repeat(weights, tasks, axis=0),
+            tolerance=_REFIT_TOLERANCE,
         )
         models = []
         for rows in np.arange(replicates * tasks).reshape(replicates, tasks):
@@ -92,6 +95,7 @@ class LogLinear(Regressor):
         targets: np.ndarray,
         start: np.ndarray,
         weights: np.ndarray | None = None,
+        tolerance: float = _FIT_TOLERANCE,
     ) -> Solution:
         domains = X.shape[1]
         lower = np.full_like(start, -np.inf)
@@ -103,7 +107,7 @@ class LogLinear(Regressor):
         penalty = np.zeros((domains + 1, domains + 1))
         penalty[:-1, :-1] = self.ridge * (np.eye(domains) - 1 / domains)
         problem = Problem(_curve(X), targets, lower, upper, penalty, self.delta, weights)
-        return minimise(problem, start, max_iterations=self.max_iterations)
+        return minimise(problem, start, max_iterations=self.max_iterations, tolerance=tolerance)
 
     def _learn(self, solution: Solution, units: np.ndarray) -> None:
         self.coef_ = solution.theta[:, :-1] + np.log(units)[:, None]

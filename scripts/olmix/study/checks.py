@@ -17,6 +17,7 @@ _LINEAR = ("log_linear",)
 
 def check_plan(plan: Plan, scale: Scale, sequence: UpdateSequence) -> None:
     """Refuse a scale whose questions cannot be answered, naming the setting at fault."""
+    _check_question_sizes(plan, scale, sequence)
     spaces = {name: open_space(spec.space, sequence) for name, spec in plan.mixes.items()}
     for swarm in plan.swarms.values():
         scale.model(swarm.model)
@@ -38,7 +39,6 @@ def check_plan(plan: Plan, scale: Scale, sequence: UpdateSequence) -> None:
                 )
     for label, requested in scale["requested_tokens"].items():
         _check_caps(sequence.initial, scale, label, requested)
-    _check_question_sizes(plan, scale, sequence)
 
 
 def _check_caps(domains: DomainSet, scale: Scale, label: str, requested: float) -> None:

@@ -20,7 +20,7 @@ from olmix.planning import (
     swarm_size,
 )
 from olmix.proposers.proposal import Proposal, Request, read_mix
-from olmix.reuse import carry_swarm, propose_with_reuse, recompute
+from olmix.reuse import carry_swarm, keep_ratios, propose_with_reuse, recompute
 from olmix.study.update_plan import AUTO, Chain
 from olmix.swarm import SwarmDistribution, sample_swarm
 from olmix.tables import SwarmTable
@@ -154,10 +154,13 @@ class StageWork:
             swarm = self.accumulated(chain, tables)
             return recompute(swarm, Request.for_domains(self.domains, **options))
         collapse = self.collapse(chain, choice)
+        if collapse.split.dimension == 0:
+            limits = {key: options[key] for key in ("repetition", "requested")}
+            return keep_ratios(collapse, **limits)
         parts = [self._own_runs(chain, table) for table in (tables.get(self.stage), probe)]
         parts = [part for part in parts if part is not None]
         swarm = None
-        if parts and collapse.split.dimension:
+        if parts:
             own = parts[0] if len(parts) == 1 else join_swarms(*parts)
             mixes = own.mixes @ collapse.membership.T
             swarm = replace(own, domains=collapse.names, mixes=mixes)

@@ -1,0 +1,87 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from olmix.domains import DomainSet
+from olmix.errors import OlmixError
+from olmix.files import content_hash, read_json
+from olmix.paths import CONFIG
+from olmix.questions.answer import Answer, QuestionData
+from olmix.tables import SwarmTable
+
+TABLE = SwarmTable(
+    ("r0", "r1"), ("a", "b"), np.array([[0.5, 0.5], [0.1, 0.9]]), ("x", "y"),
+    np.array([[1.0, 3.0], [2.0, 5.0]]),
+)  # fmt: skip
+PROPOSALS = {"study": {"base": {"average": 0.5}}}
+
+
+@pytest.fixture
+def data(question):
+    return question({"kl": 0.05}, {"swarm": TABLE}, PROPOSALS, {"qa": ["x"], "code": ["y"]})
+
+
+def test_inputs_by_name(data):
+    table = data.table("swarm")
+    assert table.runs == TABLE.runs
+    np.testing.assert_array_equal(table.metrics, TABLE.metrics)
+    assert data.averages("swarm") == {"r0": 2.0, "r1": 3.5}
+    assert data.proposal("study", "base") == {"average": 0.5}
+    assert data.families == {"qa": ["x"], "code": ["y"]}
+    with pytest.raises(OlmixError, match="no swarm 'other' among swarm"):
+        data.table("other")
+
+
+def test_from_the_workflows_job(data, tmp_path):
+    class Inputs(SimpleNamespace):
+        def get(self, name, default):
+            return getattr(self, name, default)
+
+    for shard, runs in (("0", ("natural", "one")), ("1", ("two",))):
+        for run in runs:
+            (tmp_path / "train" / "targets" / shard / run).mkdir(parents=True)
+    job = SimpleNamespace(
+        params=SimpleNamespace(scale="tiny", settings={"seeds": 1}),
+        input=Inputs(
+            data=str(data.data),
+            tables=[str(data.tables["swarm"] / "ratios.csv")],
+            proposals=[str(data.proposals["study"])],
+            runs=[str(tmp_path / "train" / "targets" / shard) for shard in "01"],
+        ),
+    )
+    found = QuestionData.from_job(job)
+    assert found.averages("swarm") == data.averages("swarm")
+    assert found.proposal("study", "base") == {"average": 0.5}
+    assert {run: path.parent.name for run, path in found.runs["targets"].items()} == {
+        "natural": "0", "one": "0", "two": "1",
+    }  # fmt: skip
+    del job.input.runs, job.input.proposals
+    assert QuestionData.from_job(job).runs == {}
+
+
+def test_the_sequence_is_on_counted_domains(data):
+    counted = {d.name: d.tokens + 1 for d in DomainSet.load(CONFIG / "domains" / "tiny.yaml")}
+    DomainSet.from_token_counts(counted).save(data.data / "domains.json")
+    sized = QuestionData("tiny", {"updates": CONFIG / "updates" / "smoke.yaml"}, data.data, {}, {})
+    first = sized.sequence.initial.domains[0]
+    assert first.tokens == counted[first.name]
+
+
+def test_an_answer_says_where_it_comes_from(data, tmp_path):
+    result = Answer(tmp_path / "rq0", "rq0", data)
+    result.table("numbers", pd.DataFrame({"run": ["r0"], "bpb": [2.0]}))
+    result.finish({"best": "r0"})
+    assert (tmp_path / "rq0" / "numbers.csv").read_text() == "run,bpb\nr0,2.0\n"
+    assert read_json(tmp_path / "rq0" / "summary.json") == {"question": "rq0", "best": "r0"}
+    record = read_json(tmp_path / "rq0" / "provenance.json")
+    assert (record["question"], record["scale"], record["seeds"]) == ("rq0", "made-up", 1)
+    assert record["config_hash"] == content_hash({"seeds": 1, "kl": 0.05})
+    assert record["inputs"] == [str(data.tables["swarm"])]
+    assert {"numpy", "torch", "snakemake"} <= set(record["versions"])
+
+
+def test_a_summary_without_a_number_is_refused(data, tmp_path):
+    with pytest.raises(OlmixError, match="refusing to write"):
+        Answer(tmp_path / "rq0", "rq0", data).finish({"best": float("nan")})

@@ -1,0 +1,64 @@
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from olmix.errors import OlmixError
+from olmix.study.checks import check_plan
+from olmix.study.questions import plan_questions
+from olmix.study.scale import Scale, load_scale
+from olmix.study.update_plan import UpdatePlan
+from olmix.update_sequence import load_updates
+
+CONFIG = Path(__file__).parents[2] / "config"
+
+
+def sequence(name: str):
+    return load_updates(CONFIG / "updates" / f"{name}.yaml")
+
+
+@pytest.mark.parametrize("name", ["smoke", "tiny", "paper"])
+def test_the_shipped_scales_pass(name):
+    scale = load_scale(CONFIG / "scales", name)
+    plan = plan_questions(scale)
+    UpdatePlan(sequence(name), scale).add_to(plan)
+    check_plan(plan, scale, sequence(name))
+
+
+def put(content, path, value):
+    *folders, last = path.split(".")
+    for folder in folders:
+        content = content[folder]
+    assert last in content
+    content[last] = value
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("requested_tokens.tight", 1e12, "requested_tokens tight: caps: the repetition caps"),
+        ("rq2.domains", [3, 5], "rq2.domains: the largest is 5, expected 4"),
+        ("rq2.domains", [2, 3], "rq2.domains: the largest is 3, expected 4"),
+        ("rq4.sizes", {"topics": [11], "sources": [5]}, "rq4.sizes.topics: 11 runs, but 4 of 14"),
+        ("rq1.models", ["1m", "7b"], "has no model '7b'"),
+        ("repetition", float("inf"), "repetition is inf"),
+        ("swarm_sizes.capped", 4, "4 runs for 4 domains, a log-linear fit needs at least 5"),
+    ],
+)
+def test_a_scale_that_cannot_work_is_refused(path, value, message):
+    content = deepcopy(load_scale(CONFIG / "scales", "smoke").content)
+    put(content, path, value)
+    scale = Scale("mine", content)
+    with pytest.raises(OlmixError, match=message):
+        check_plan(plan_questions(scale), scale, sequence("smoke"))
+
+
+def test_more_runs_than_the_swarm_has():
+    scale = load_scale(CONFIG / "scales", "smoke")
+    plan = plan_questions(scale)
+    study = next(iter(plan.studies.values()))
+    greedy = replace(study.proposals[0], runs=1000)
+    plan.studies[study.name] = replace(study, proposals=(greedy, *study.proposals[1:]))
+    with pytest.raises(OlmixError, match=f"{study.name}/{greedy.name}: 1000 runs of a swarm of"):
+        check_plan(plan, scale, sequence("smoke"))

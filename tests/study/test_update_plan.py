@@ -1,0 +1,122 @@
+"""The evolving-domain study against the paper's cost tables, and the swarms it asks for."""
+
+from pathlib import Path
+
+import pytest
+
+from olmix.planning import swarm_size
+from olmix.study.scale import load_scale
+from olmix.study.spec import Plan
+from olmix.study.update_plan import AUTO, Chain, UpdatePlan
+from olmix.update_sequence import INITIAL, load_updates
+
+CONFIG = Path(__file__).parents[2] / "config"
+SCALES = ("paper", "tiny", "smoke")
+
+
+def updates(name: str) -> UpdatePlan:
+    return UpdatePlan(load_updates(CONFIG / "updates" / f"{name}.yaml"),
+                      load_scale(CONFIG / "scales", name))  # fmt: skip
+
+
+def chain(strategy: str, c: int = 3) -> Chain:
+    return Chain(strategy, c, "relaxed", 0)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "c", "total"),
+    [
+        ("full_recomputation", 3, 832),
+        ("full_recomputation", 2, 416),
+        ("full_recomputation", 1, 267),
+        ("swarm_reuse", 3, 268),
+        ("full_mixture_reuse", 3, 216),
+        ("partial_mixture_reuse", 3, 272),
+        ("swarm_reuse", 2, 140),
+        ("swarm_reuse", 1, 77),
+        ("full_mixture_reuse", 2, 108),
+        ("full_mixture_reuse", 1, 76),
+    ],
+)
+def test_totals_are_the_papers(strategy, c, total):
+    assert updates("paper").total_runs(chain(strategy, c)) == total
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("c", [1, 2, 3])
+def test_auto_never_costs_more_than_partial_reuse(scale, c):
+    plan = updates(scale)
+    for stage in plan.stages:
+        budget = plan.budget(chain(AUTO, c), stage)
+        assert budget <= plan.budget(chain("partial_mixture_reuse", c), stage)
+        assert plan.probe_runs(chain(AUTO, c), stage) <= budget
+        if stage != INITIAL:
+            spent = plan.runs(chain(AUTO, c), stage) + plan.probe_runs(chain(AUTO, c), stage)
+            assert spent == budget
+
+
+def test_auto_probes_what_an_update_affects_and_nothing_after_a_removal():
+    plan = updates("smoke")
+    probes = {stage: plan.probe_runs(chain(AUTO), stage) for stage in plan.stages}
+    # m+1 over the virtual domain and 2, 3, 1, 0 and 4 affected ones.
+    assert probes == {
+        "initial": 0, "add_code": 4, "add_sources": 5, "revise_pdfs": 3, "remove_algebra_code": 0,
+        "partition_pdfs": 6,
+    }  # fmt: skip
+    assert plan.budget(chain(AUTO), "remove_algebra_code") == 0
+    assert plan.probe_runs(chain("partial_mixture_reuse"), "add_code") == 0
+
+
+def test_stages_in_order():
+    plan = updates("smoke")
+    assert plan.stages[0] == INITIAL
+    assert plan.updates == plan.stages[1:]
+    assert [plan.previous(stage) for stage in plan.updates] == plan.stages[:-1]
+
+
+def test_groups_hold_the_chains_of_the_figures():
+    groups = updates("paper").groups()
+    assert {group: len(chains) for group, chains in groups.items()} == {
+        "main": 3 * (3 + 4), "tight": 3 * (3 + 2), "low": 3 * (3 * 2 + 2 * 2),
+    }  # fmt: skip
+    names = [chain.name for chains in groups.values() for chain in chains]
+    assert len(set(names)) == len(names)
+    # A chain's runs are found by its name and a dash: none may be the start of another's.
+    assert not any(b.startswith(f"{a}-") for a in names for b in names)
+    assert all(Chain(**chain.to_dict()) == chain for chain in groups["main"])
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_swarms_add_up(scale):
+    updating, plan = updates(scale), Plan()
+    updating.add_to(plan)
+    for group, chains in updating.groups().items():
+        for stage in updating.updates:
+            reusing = [c for c in chains if c.strategy != "full_recomputation"]
+            size = sum(
+                plan.swarms[name].size
+                for name in (f"{group}-{stage}", f"{group}-{stage}-probe")
+                if name in plan.swarms
+            )
+            assert size == sum(updating.budget(c, stage) for c in reusing)
+        target = plan.swarms[f"{group}-target"]
+        assert target.model == "target"
+        assert target.proposals == ("natural", *(c.name for c in chains))
+        assert target.size == len(chains) + 1
+        assert target.curve == (group == "main")
+    assert all(swarm.size > 0 for swarm in plan.swarms.values())
+    # Swarms of one group at different stages never share a data order.
+    seeds = [plan.swarms[f"main-{s}"].seed for s in updating.updates if f"main-{s}" in plan.swarms]
+    assert len(set(seeds)) == len(seeds)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_pools_hold_what_full_recomputation_draws(scale):
+    updating, plan = updates(scale), Plan()
+    updating.add_to(plan)
+    stages = {stage.name: stage.domains for stage in updating.sequence.stages()}
+    for stage in (INITIAL, updating.stages[-1]):
+        pool = plan.swarms[f"pool-{stage}"]
+        assert pool.size == updating.pool_size(stage) >= swarm_size(len(stages[stage]), 3)
+        assert pool.model == updating.scale.proxy
+    assert updates("paper").pool_size(INITIAL) == 2 * 64
