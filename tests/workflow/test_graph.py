@@ -77,8 +77,8 @@ def test_a_scale_that_cannot_work_is_refused_before_anything_starts(clone):
     path.write_text(yaml.safe_dump(content))
     done = clone.snakemake("-n", "results/rq7")
     assert done.returncode != 0
-    assert "8 runs" in done.stdout + done.stderr
-    assert "topics" in done.stdout + done.stderr
+    assert "rq4.sizes.topics" in done.stdout + done.stderr
+    assert "of 8 are held out" in done.stdout + done.stderr
 
 
 def test_caps_that_no_mix_can_meet_are_refused(clone):
