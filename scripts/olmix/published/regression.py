@@ -61,8 +61,8 @@ def size_findings(fits: pd.DataFrame) -> Findings:
             float(means.loc[largest, family]),
             f"mean of three sets of held-out runs; over {len(splits)} sets 90 % lie in "
             f"{low:.2f}-{high:.2f} (median {middle:.2f}) and {(splits <= 0.80).mean():.0%} at 0.80 "
-            "or less: which ten runs are held out matters more than the regularisation, and the "
-            "paper has one such set",
+            "or less: which ten runs are held out matters more than the regularisation; the "
+            "paper's text reads as if it held out one such set",
         )
     families = means.drop(columns=PLAIN)
     for size in (25, 75, 100, 118):
