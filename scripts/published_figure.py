@@ -19,6 +19,6 @@ if __name__ == "__main__":
     with job_log(snakemake.log[0]):
         main(
             figure=snakemake.wildcards.released,
-            results=Path(snakemake.params.results),
+            results=Path(snakemake.input.table).parent,
             out=Path(snakemake.output.pdf),
         )

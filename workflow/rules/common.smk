@@ -14,7 +14,6 @@ from olmix.study.methods import load_methods, plan_methods
 from olmix.study.questions import plan_questions
 from olmix.study.scale import load_scale
 from olmix.study.spec import SpaceSpec, as_params
-from olmix.study.timing import time_lines
 from olmix.study.update_plan import UpdatePlan
 from olmix.update_sequence import INITIAL, load_updates
 
@@ -316,7 +315,7 @@ def launch(swarm):
 
 
 def published_settings(*keys):
-    """What a rule needs of config/published.yaml: other keys do not make it run again."""
+    """What a job needs of config/published.yaml: other keys do not make it run again."""
     return {key: PUBLISHED[key] for key in keys}
 
 

@@ -19,6 +19,8 @@ rule fetch_published:
         "results/published/logs/fetch_published.log",
     benchmark:
         "results/published/benchmarks/fetch_published.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=1000,
@@ -44,6 +46,8 @@ rule published_swarms:
         "results/published/logs/published_swarms.log",
     benchmark:
         "results/published/benchmarks/published_swarms.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=1000,
@@ -65,6 +69,8 @@ rule published_regression:
         "results/published/logs/published_regression/{law}.log",
     benchmark:
         "results/published/benchmarks/published_regression/{law}.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=2000,
@@ -86,6 +92,8 @@ rule published_design:
         "results/published/logs/published_design.log",
     benchmark:
         "results/published/benchmarks/published_design.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=2000,
@@ -109,6 +117,8 @@ rule published_mixes:
         "results/published/benchmarks/published_mixes.tsv"
     # The longest job is started first.
     priority: 10
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=4000,
@@ -139,6 +149,8 @@ rule published_table:
         "results/published/logs/published_table.log",
     benchmark:
         "results/published/benchmarks/published_table.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=1000,
@@ -164,12 +176,12 @@ rule published_figure:
         "results/published/logs/published_figure/{released}.log",
     benchmark:
         "results/published/benchmarks/published_figure/{released}.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=1000,
         runtime=10,
-    params:
-        results="results/published",
     message:
         "Drawing {wildcards.released} of the released swarms"
     script:

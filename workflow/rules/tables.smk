@@ -30,16 +30,28 @@ rule make_tables:
 
 
 rule plan:
+    log:
+        f"{RESULTS}/logs/plan.log",
     localrule: True
+    conda:
+        "../../envs/environment.yaml"
     params:
         lines=run_counts(),
-    run:
-        print("\n".join(params.lines))
+    message:
+        "Counting the runs of every question"
+    script:
+        "../../scripts/plan.py"
 
 
 rule timing:
+    log:
+        f"{RESULTS}/logs/timing.log",
     localrule: True
+    conda:
+        "../../envs/environment.yaml"
     params:
         benchmarks=f"{RESULTS}/benchmarks",
-    run:
-        print("\n".join(time_lines(params.benchmarks)))
+    message:
+        "Summing up where the time went"
+    script:
+        "../../scripts/timing.py"
