@@ -74,7 +74,7 @@ def test_a_scale_that_cannot_work_is_refused_before_anything_starts(clone):
     path = clone.folder / "config" / "scales" / "smoke.yaml"
     content = yaml.safe_load(path.read_text())
     content["swarm_sizes"]["topics"] = 8
-    path.write_text(yaml.safe_dump(content))
+    path.write_text(yaml.safe_dump(content, sort_keys=False))
     done = clone.snakemake("-n", "results/rq7")
     assert done.returncode != 0
     assert "rq4.sizes.topics" in done.stdout + done.stderr
@@ -85,7 +85,7 @@ def test_caps_that_no_mix_can_meet_are_refused(clone):
     path = clone.folder / "config" / "scales" / "smoke.yaml"
     content = yaml.safe_load(path.read_text())
     content["requested_tokens"]["tight"] = 1e9
-    path.write_text(yaml.safe_dump(content))
+    path.write_text(yaml.safe_dump(content, sort_keys=False))
     done = clone.snakemake("-n", "results/rq7")
     assert done.returncode != 0
     assert "requested_tokens tight" in done.stdout + done.stderr
