@@ -8,7 +8,7 @@ from olmix.domains import Domain, DomainSet, check_caps
 from olmix.errors import OlmixError
 
 ROOT = Path(__file__).resolve().parents[1]
-PROPOSED_MIXES = Path("/work/shared/paper/proposed_mixes.csv")
+PROPOSED_MIXES = Path(__file__).resolve().parents[2] / "shared/paper/proposed_mixes.csv"
 
 
 def small():

@@ -13,7 +13,7 @@ from olmix.swarm import SwarmDistribution, sample_swarm, write_ratios
 from olmix.update_sequence import load_updates
 
 PAPER = Path(__file__).resolve().parents[1] / "config/updates/paper.yaml"
-PUBLISHED = Path("/work/shared/data/published/dclm_swarm/ratios.csv")
+PUBLISHED = Path(__file__).resolve().parents[2] / "shared/data/published/dclm_swarm/ratios.csv"
 
 PRIOR = Mix(("a", "b", "c", "d"), [0.4, 0.3, 0.2, 0.1])
 # No weight is too small, one strength: a plain Dirichlet.
