@@ -1,6 +1,7 @@
 """A mix: a probability vector with names (§3.1.1)."""
 
 import math
+import reprlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -125,7 +126,7 @@ def _as_floats(names: tuple[str, ...], values: Any) -> np.ndarray:
     for name, value in zip(names, values, strict=True):
         number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
         if not number:
-            raise OlmixError(f"mix: weight of '{name}' is {value!r}, expected a number")
+            raise OlmixError(f"mix: weight of '{name}' is {reprlib.repr(value)}, expected a number")
     return np.array(values, dtype=float)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from olmix.errors import OlmixError
 from olmix.files import read_json, write_json
+from olmix.proposers.proposal import read_mix
 
 if TYPE_CHECKING:
     from olmix.corpus.store import Corpus
@@ -264,15 +265,7 @@ def _mix(text: str, corpus: "Corpus") -> dict[str, float]:
         return {domain: count / total for domain, count in counts.items()}
     if "=" in text and not Path(text).is_file():
         return dict(_weight(part) for part in text.split(","))
-    record = read_json(text)
-    try:
-        if "domains" in record and "weights" in record:
-            return dict(zip(record["domains"], map(float, record["weights"]), strict=True))
-        return {str(name): float(weight) for name, weight in record.items()}
-    except (TypeError, ValueError, AttributeError):
-        raise OlmixError(
-            f'{text}: not a mix; expected {{"domain": weight, ...}} or "domains" and "weights"'
-        ) from None
+    return read_mix(text).to_dict()
 
 
 def _weight(part: str) -> tuple[str, float]:

@@ -41,10 +41,14 @@ def checkpoints(answer: Path) -> plt.Figure:
     axis.axhline(final, color="#666666", linewidth=0.6, linestyle=":")
     times = read_json(answer / "summary.json")["data_efficiency"]
     if times is not None:
+        # At the left the curves are high above the line, so the text is free there.
         axis.annotate(
-            f"{times:.2f}x fewer steps", (curve["step"].max(), final), xytext=(0, 3),
-            textcoords="offset points", ha="right", fontsize=7,
-        )  # fmt: skip
+            f"{times:.2f}x fewer steps",
+            (curve["step"].min(), final),
+            xytext=(0, 3),
+            textcoords="offset points",
+            fontsize=7,
+        )
     axis.set_xlabel("training step of the target")
     axis.set_ylabel("average BPB")
     axis.legend()
