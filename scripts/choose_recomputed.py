@@ -7,10 +7,10 @@ from typing import Any
 from olmix.domains import DomainSet
 from olmix.files import write_json
 from olmix.job import job_log
-from olmix.study.mixes import load_sequence
 from olmix.study.update_chain import StageWork, split_record
 from olmix.study.update_plan import Chain
 from olmix.tables import SwarmTable, read_swarm
+from olmix.update_sequence import load_updates
 
 
 def main(
@@ -38,7 +38,7 @@ if __name__ == "__main__":
         read = {Path(path).parent: None for path in snakemake.input.tables}
         main(
             work=StageWork(
-                load_sequence(snakemake.params.updates, catalogue),
+                load_updates(snakemake.params.updates, catalogue),
                 snakemake.params.stage,
                 Path(snakemake.input.previous),
                 {},

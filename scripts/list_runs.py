@@ -12,11 +12,11 @@ from olmix.corpus.store import Corpus
 from olmix.domains import DomainSet
 from olmix.files import write_json
 from olmix.job import job_log
-from olmix.study.mixes import load_sequence
 from olmix.study.runs import data_seed_of, expanded_mixes, run_settings, shard_of
 from olmix.study.space import open_space
 from olmix.study.spec import SpaceSpec, SwarmSpec, from_params
 from olmix.tables import read_mixes
+from olmix.update_sequence import load_updates
 
 
 def main(
@@ -32,7 +32,7 @@ def main(
     """Write ``0.json``, ``1.json``, ... in ``out``: the runs of each job, by name."""
     spec = from_params(SwarmSpec, swarm)
     corpus = Corpus.open(data / "corpus")
-    sequence = load_sequence(updates, DomainSet.load(data / "domains.json"))
+    sequence = load_updates(updates, DomainSet.load(data / "domains.json"))
     runs, names, weights = read_mixes(mixes)
     collapse = open_space(SpaceSpec(**space), sequence)
     domains, expanded = collapse.domains, expanded_mixes(names, weights, collapse)

@@ -8,12 +8,12 @@ import numpy as np
 
 from olmix.domains import DomainSet
 from olmix.job import job_log
-from olmix.study.mixes import load_sequence
 from olmix.study.proposals import make_proposal
 from olmix.study.space import open_space, stage_domains
 from olmix.study.spec import SpaceSpec, StudySpec, from_params
 from olmix.surrogate import Surrogate
 from olmix.tables import read_swarm, write_table
+from olmix.update_sequence import load_updates
 
 
 def main(
@@ -28,7 +28,7 @@ def main(
     table: Path,
 ) -> None:
     """Write ``<proposal>.json`` in ``out``, and all of them over single domains as a table."""
-    sequence = load_sequence(updates, DomainSet.load(data / "domains.json"))
+    sequence = load_updates(updates, DomainSet.load(data / "domains.json"))
     tables = {
         name: read_swarm(at / "ratios.csv", at / "metrics.csv") for name, at in swarms.items()
     }

@@ -7,10 +7,10 @@ import numpy as np
 from olmix.domains import DomainSet
 from olmix.files import read_json
 from olmix.job import job_log
-from olmix.study.mixes import load_sequence
 from olmix.study.update_chain import StageWork, split_from_record
 from olmix.study.update_plan import Chain
 from olmix.tables import write_table
+from olmix.update_sequence import load_updates
 
 
 def main(
@@ -33,7 +33,7 @@ if __name__ == "__main__":
         catalogue = DomainSet.load(Path(snakemake.input.data) / "domains.json")
         main(
             work=StageWork(
-                load_sequence(snakemake.params.updates, catalogue),
+                load_updates(snakemake.params.updates, catalogue),
                 snakemake.params.stage,
                 Path(snakemake.input.previous),
                 {},

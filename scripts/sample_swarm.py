@@ -6,9 +6,10 @@ from typing import Any
 
 from olmix.domains import DomainSet
 from olmix.job import job_log
-from olmix.study.mixes import load_sequence, sample_mixes
+from olmix.study.mixes import sample_mixes
 from olmix.study.spec import MixesSpec, from_params
 from olmix.tables import write_table
+from olmix.update_sequence import load_updates
 
 
 def main(
@@ -21,7 +22,7 @@ def main(
     out: Path,
 ) -> None:
     """Write the mixes in the layout of ``ratios.csv``."""
-    sequence = load_sequence(updates, DomainSet.load(data / "domains.json"))
+    sequence = load_updates(updates, DomainSet.load(data / "domains.json"))
     swarm = sample_mixes(
         spec,
         sequence,

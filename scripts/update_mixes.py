@@ -9,10 +9,10 @@ import numpy as np
 from olmix.domains import DomainSet
 from olmix.files import read_json, write_json
 from olmix.job import job_log
-from olmix.study.mixes import load_sequence
 from olmix.study.update_chain import StageWork, split_from_record
 from olmix.study.update_plan import Chain
 from olmix.tables import SwarmTable, read_swarm, write_table
+from olmix.update_sequence import load_updates
 
 
 def main(
@@ -52,7 +52,7 @@ if __name__ == "__main__":
         stages = zip(snakemake.params.stages, snakemake.input.tables, strict=True)
         main(
             work=StageWork(
-                load_sequence(snakemake.params.updates, catalogue),
+                load_updates(snakemake.params.updates, catalogue),
                 snakemake.params.stage,
                 Path(previous) if previous else None,
                 snakemake.params.request,

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from olmix.corpus.store import Corpus
-from olmix.domains import DomainSet
 from olmix.errors import OlmixError
 from olmix.files import read_json
 from olmix.mix import Mix
@@ -17,9 +16,9 @@ from olmix.study.space import open_space, stored_mix
 from olmix.study.spec import MixesSpec
 from olmix.swarm import Swarm, SwarmDistribution, sample_swarm
 from olmix.swarm_designs import DESIGNS, designed_swarm, token_entropy
-from olmix.update_sequence import UpdateSequence, load_updates
+from olmix.update_sequence import UpdateSequence
 
-__all__ = ["collect_metrics", "domain_entropies", "load_sequence", "sample_mixes"]
+__all__ = ["collect_metrics", "domain_entropies", "sample_mixes"]
 
 # Kind of the swarms over a stage's domains: weights of the sources, then ratios inside each, around
 # the stage's prior.
@@ -30,11 +29,6 @@ _ENTROPY_TOKENS = 2**20
 
 # A proposal used as a Dirichlet prior may leave a domain without weight, and a Dirichlet cannot.
 _FLOOR_SHARE = 0.01
-
-
-def load_sequence(updates: str | Path, domains: DomainSet) -> UpdateSequence:
-    """The scale's stages on the domains as counted."""
-    return load_updates(updates, domains)
 
 
 def sample_mixes(
