@@ -1,7 +1,7 @@
 """What a job that trains or evaluates asks its scheduler for: GPUs, nodes and tasks.
 
-A scale says how many GPUs and nodes a model takes; whether a job asks for them by SLURM's ``--gpus``
-or by ``--gres`` is the cluster's affair and comes from the config.
+A scale says how many GPUs and nodes a model takes; whether a job asks for them by SLURM's
+``--gpus`` or by ``--gres`` is the cluster's affair and comes from the config.
 """
 
 from dataclasses import dataclass
@@ -32,10 +32,13 @@ class GpuRequest:
 
 def training_requests(scale: Scale, gpu_request: str) -> dict[str, GpuRequest]:
     """What training each model of a scale asks for; ``gpu_request`` is ``gpu`` or ``gres``."""
-    return {
-        name: _training(scale.model(name), gpu_request, f"scale '{scale.name}', {name}")
-        for name in scale["models"]
-    }
+    requests = {}
+    for name, model in scale["models"].items():
+        where, nodes = f"scale '{scale.name}', model {name}", model.get("nodes", 1)
+        if nodes > 1 and name != "target":
+            raise OlmixError(f"{where}: {nodes} nodes; only the target is trained on several")
+        requests[name] = _training(model, gpu_request, where)
+    return requests
 
 
 def evaluation_requests(scale: Scale, gpu_request: str) -> dict[str, GpuRequest]:
