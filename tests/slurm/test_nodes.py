@@ -72,31 +72,60 @@ def losses_of_one_process(clone: Path, environment: dict[str, str]) -> list[dict
     return json.loads((alone.parent / "run" / "run.json").read_text())["losses"]
 
 
-@pytest.mark.parametrize("gpu_request", ["gpu", "gres"])
-def test_four_nodes_train_a_target_as_one_process_does(nodes_cluster, clone, gpu_request):
-    environment = nodes_cluster.environment
-    before = {record["JobId"] for record in nodes_cluster.records()}
+def train(cluster, clone: Path, *more: str, gpu_request: str) -> tuple[list[dict], str]:
+    """Train a target through the profile; the scheduler's records of its jobs, and the output."""
+    before = {record["JobId"] for record in cluster.records()}
     local = ["results/nodes/list_runs/rq1-target", "--cores", "2"]
-    snakemake(clone, environment, *local, gpu_request=gpu_request)
+    snakemake(clone, cluster.environment, *local, gpu_request=gpu_request)
     through = ["--profile", "slurm", TRAINED, "--slurm-status-command", "squeue"]
     through += ["--slurm-no-account", "--slurm-init-seconds-before-status-checks", "2"]
-    through += ["--latency-wait", "5", "--retries", "0"]
-    snakemake(clone, environment, *through, gpu_request=gpu_request)
+    through += ["--latency-wait", "5", "--retries", "1", *more]
+    output = snakemake(clone, cluster.environment, *through, gpu_request=gpu_request)
+    jobs = [record for record in cluster.records() if record["JobId"] not in before]
+    return sorted(jobs, key=lambda job: int(job["JobId"])), output
 
-    (job,) = [record for record in nodes_cluster.records() if record["JobId"] not in before]
-    assert job["JobState"] == "COMPLETED"
+
+def check_granted(cluster, job: dict) -> None:
     assert job["NumNodes"] == str(NODES)
     assert "gres/gpu=32" in job["TRES"]
-    details = nodes_cluster.run("scontrol", "show", "job", "--details", job["JobId"])
-    granted = re.findall(r"Nodes=(\S+) .*?GRES=(\S+)", details)
-    assert granted == [("n[1-4]", "gpu:8(IDX:0-7)")]
+    details = cluster.run("scontrol", "show", "job", "--details", job["JobId"])
+    assert re.findall(r"Nodes=(\S+) .*?GRES=(\S+)", details) == [("n[1-4]", "gpu:8(IDX:0-7)")]
 
+
+def check_run(cluster, clone: Path) -> None:
+    """Eight processes have trained it, to the losses of one."""
     (run,) = (clone / TRAINED).rglob("run.json")
     record = json.loads(run.read_text())
     assert record["provenance"]["processes"] == NODES * PROCESSES_PER_NODE
     assert record["provenance"]["sharded"]
-    alone = losses_of_one_process(clone, environment)
+    alone = losses_of_one_process(clone, cluster.environment)
     assert len(alone) == len(record["losses"]) > 5
     for together, one in zip(record["losses"], alone, strict=True):
         assert together["step"] == one["step"]
         assert together["loss"] == pytest.approx(one["loss"], rel=LOSS_TOLERANCE)
+
+
+def test_four_nodes_train_a_target_as_one_process_does(nodes_cluster, clone):
+    (job,), _ = train(nodes_cluster, clone, gpu_request="gres")
+    assert job["JobState"] == "COMPLETED"
+    check_granted(nodes_cluster, job)
+    check_run(nodes_cluster, clone)
+
+
+def test_a_job_that_stops_itself_is_resumed_by_the_next_attempt(nodes_cluster, clone):
+    no_time_at_first = ["--set-resources", "train_targets:runtime=(attempt-1)*30"]
+    (first, second), output = train(nodes_cluster, clone, *no_time_at_first, gpu_request="gpu")
+    assert (first["JobState"], second["JobState"]) == ("FAILED", "COMPLETED")
+    assert "stopped before the time limit at step 1 of 80; start it again to go on" in output
+    for job in (first, second):
+        check_granted(nodes_cluster, job)
+    check_run(nodes_cluster, clone)
+
+    # Other hardware, other requests: nothing is trained again.
+    path = clone / "config" / "scales" / "nodes.yaml"
+    scale = yaml.safe_load(path.read_text())
+    scale["models"]["target"] |= {"gpu": 2, "nodes": 1, "threads": 4, "processes_per_node": 1}
+    path.write_text(yaml.safe_dump(scale, sort_keys=False))
+    again = ["-n", TRAINED, "--set-resources", "train_targets:runtime=7"]
+    dry = snakemake(clone, nodes_cluster.environment, *again, gpu_request="gres")
+    assert "Nothing to be done" in dry

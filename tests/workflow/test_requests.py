@@ -1,4 +1,4 @@
-"""What SLURM is asked for: the sbatch line of every kind of job at the scale `paper`."""
+"""What jobs ask for at the scale `paper`: of SLURM, by the sbatch line, and of a workstation."""
 
 import json
 import os
@@ -109,3 +109,23 @@ def test_gpus_by_generic_resource(clone, monkeypatch):
         "--gres": "gpu:8",
     }
     assert asked(found["sample_swarm"]) == {"--ntasks": "1", "--cpus-per-task": "1"}
+
+
+def test_a_workstation_trains_a_target_alone(clone):
+    for name in READ:
+        (clone.folder / name).mkdir(parents=True)
+    done = clone.snakemake(
+        *("-n", "-p", "--profile", "profiles/gpu", JOBS["train_targets"]),
+        *("--allowed-rules", *JOBS),
+        scale="paper",
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "olmix train --nodes 1 --processes 8 " in done.stdout
+
+
+def test_several_nodes_are_refused_on_a_laptop(clone):
+    for name in READ:
+        (clone.folder / name).mkdir(parents=True)
+    done = clone.snakemake(JOBS["train_targets"], "--allowed-rules", *JOBS, scale="paper")
+    assert done.returncode != 0
+    assert "error: 4 nodes are asked for outside a SLURM job" in done.stdout + done.stderr
