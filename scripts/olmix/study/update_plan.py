@@ -5,7 +5,9 @@ from the initial stage to the last: each stage's mix is the next one's p̃. Chai
 needs together form a group, and their runs at a stage form one swarm.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import cache, cached_property
 from typing import Any
 
 from olmix.planning import (
@@ -109,7 +111,17 @@ class UpdatePlan:
             if stage != INITIAL and not self._affected(stage):
                 return 0
             strategy = PARTIAL_MIXTURE_REUSE
-        return {entry.stage: entry.runs for entry in plan(self.sequence, strategy, chain.c)}[stage]
+        return self._planned(strategy, chain.c)[stage]
+
+    @cached_property
+    def _planned(self) -> Callable[[str, int], dict[str, int]]:
+        """Runs by stage of a strategy and c, each worked out once: every seed asks again."""
+
+        @cache
+        def planned(strategy: str, c: int) -> dict[str, int]:
+            return {entry.stage: entry.runs for entry in plan(self.sequence, strategy, c)}
+
+        return planned
 
     def total_runs(self, chain: Chain) -> int:
         """Proxy runs over all stages: the x axis of the main figure."""
