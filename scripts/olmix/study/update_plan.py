@@ -127,6 +127,10 @@ class UpdatePlan:
         """Proxy runs over all stages: the x axis of the main figure."""
         return sum(self.budget(chain, stage) for stage in self.stages)
 
+    def new_runs(self, chain: Chain) -> int:
+        """Proxy runs that are trained for a chain alone, those it draws from pools left out."""
+        return sum(self.runs(chain, stage) + self.probe_runs(chain, stage) for stage in self.stages)
+
     def probe_runs(self, chain: Chain, stage: str) -> int:
         """Runs of the probe swarm that auto partial reuse needs before it chooses."""
         if chain.strategy != AUTO or stage == INITIAL or not self._affected(stage):
@@ -153,6 +157,7 @@ class UpdatePlan:
             )
             plan.sample(spec, proxy)
         for group, chains in self.groups().items():
+            before = [f"pool-{INITIAL}"]
             for number, stage in enumerate(self.updates):
                 for suffix, count in (("-probe", self.probe_runs), ("", self.runs)):
                     size = sum(count(chain, stage) for chain in chains)
@@ -162,8 +167,13 @@ class UpdatePlan:
                         plan.swarms[name] = SwarmSpec(
                             name, name, proxy, size, made_by="sample_stage", stage=stage, seed=seed
                         )
+                        plan.after[name] = tuple(before)
+                        before.append(name)
             names = ("natural", *(chain.name for chain in chains))
             plan.swarms[f"{group}-target"] = SwarmSpec(
                 f"{group}-target", f"{group}-{self.stages[-1]}", "target", len(names), names,
                 curve=group == "main", made_by="update_mixes", stage=self.stages[-1],
             )  # fmt: skip
+            plan.after[f"{group}-target"] = (*before, f"pool-{self.stages[-1]}")
+        plan.question("updates", studies=(), swarms=["main-target"])
+        plan.question("budgets", studies=(), swarms=[f"{group}-target" for group in self.groups()])
