@@ -77,7 +77,7 @@ def test_jobs_and_chosen_proposals(listed):
 
 def test_curves_are_evaluated_along_training(listed):
     (plain,) = listed(PROPOSED)
-    first = tuple(MIXES)[0]
+    first = next(iter(MIXES))
     curve = SwarmSpec("curve", "study", "target", 4, tuple(MIXES), curve=(first,))
     (along,) = listed(curve)
     assert plain[0]["settings"]["evaluate_at"] == []
