@@ -128,7 +128,7 @@ def test_a_model_too_large_for_its_devices_is_refused():
 
 
 def test_a_batch_that_does_not_split_is_refused():
-    with pytest.raises(OlmixError, match="64 sequences cannot be split evenly over 3 devices"):
+    with pytest.raises(OlmixError, match="64 sequences cannot be split evenly over 3 processes"):
         RunCost("30m", {"shape": "30m", "gpu": 3}, MACHINE).training_request(1)
 
 

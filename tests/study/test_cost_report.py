@@ -28,6 +28,7 @@ SWARMS = {
     "around": swarm("30m", 65, ["topics"]),
     "final": swarm("target", 3, ["topics"]),
     "pool-initial": swarm("30m", 10),
+    "main-target": swarm("target", 1, ["pool-initial"]),
 }
 QUESTIONS = {
     "rq1": {"swarms": ["final", "topics"], "figures": ["one", "two"]},

@@ -109,7 +109,7 @@ def science_of(swarm):
 
 
 def job_size(swarm):
-    """How many runs a swarm's jobs have, and how often each run is scored."""
+    """How many runs a swarm's jobs have, and how often a run is scored at most."""
     spec, model = PLAN.swarms[swarm], model_of(swarm)
     points = len(model.get("evaluate_at", ())) if spec.curve else 0
     return min(spec.size, model["runs_per_job"]), 1 + points
@@ -249,13 +249,9 @@ def choices_of(wildcards):
     )
 
 
-def earlier_tables(wildcards):
-    """The collected swarms of the stages before, by stage; the initial one is the pool."""
-    before = UPDATES.stages[: UPDATES.stages.index(wildcards.stage)]
-    swarms = {
-        stage: f"{wildcards.group}-{stage}" for stage in before if stage != INITIAL
-    }
-    swarms = {INITIAL: f"pool-{INITIAL}"} | swarms
+def own_tables(group, stages):
+    """The collected swarms that a group's chains trained for themselves, by stage."""
+    swarms = {stage: f"{group}-{stage}" for stage in stages}
     return {
         stage: tables_of([name])[0]
         for stage, name in swarms.items()
@@ -263,24 +259,31 @@ def earlier_tables(wildcards):
     }
 
 
+def earlier_tables(wildcards):
+    """Those of the stages before, and of their probes."""
+    before = UPDATES.stages[: UPDATES.stages.index(wildcards.stage)]
+    names = [name for stage in before for name in (stage, f"{stage}-probe")]
+    return own_tables(wildcards.group, names)
+
+
 def stage_tables(wildcards):
-    """The collected swarms up to and with a stage, by stage."""
-    if wildcards.stage == INITIAL:
-        return {}
-    swarm = f"{wildcards.group}-{wildcards.stage}"
-    now = {wildcards.stage: tables_of([swarm])[0]} if swarm in PLAN.swarms else {}
-    return earlier_tables(wildcards) | now
+    """That of a stage."""
+    return own_tables(wildcards.group, [wildcards.stage])
+
+
+def stage_pools(wildcards):
+    """The pools that chains may draw from up to and with a stage, by stage."""
+    stages = UPDATES.stages[: UPDATES.stages.index(wildcards.stage) + 1]
+    return own_tables("pool", stages)
 
 
 def stage_input(wildcards):
-    """What else the proposals of a stage wait for: pool, previous mixes, probe and choices."""
+    """What else the proposals of a stage wait for: previous mixes, probe and choices."""
     found = dict(choices_of(wildcards))
     if has_probe(wildcards):
         found["probe"] = tables_of([f"{wildcards.group}-{wildcards.stage}-probe"])[0]
     if wildcards.stage != INITIAL:
         found["previous"] = previous_mixes(wildcards)
-    if f"pool-{wildcards.stage}" in PLAN.swarms:
-        found["pool"] = tables_of([f"pool-{wildcards.stage}"])[0]
     return found
 
 
@@ -314,7 +317,8 @@ def planned_swarms():
         name: {
             "model": swarm.model,
             "runs": swarm.size,
-            "scored": job_size(name)[1],
+            # On average: only some runs are also scored along training.
+            "scored": 1 + len(swarm.curve) * (job_size(name)[1] - 1) / swarm.size,
             "after": list(PLAN.comes_after(name)),
         }
         for name, swarm in PLAN.swarms.items()

@@ -143,12 +143,18 @@ class RunCost:
         """GPUs that a run takes, or the one core it runs on."""
         return max(1, self.model["gpu"])
 
+    @property
+    def processes(self) -> int:
+        """Processes that share the batch: one per device, unless the scale says otherwise."""
+        nodes = self.model.get("nodes", 1)
+        return nodes * self.model.get("processes_per_node", self.devices // nodes)
+
     @cached_property
     def flops(self) -> float:
         """FLOPs of one run."""
         return training_flops(self.shape, self.size.tokens, self.size.sequence_length)
 
-    def hours(self, evaluations: int = 1) -> float:
+    def hours(self, evaluations: float = 1) -> float:
         """Hours that one run takes, with ``evaluations`` times all tasks."""
         computing = self.flops / (self.devices * self.machine.flops_per_second)
         seconds = computing + self.size.steps * self.machine.step_seconds
@@ -157,8 +163,8 @@ class RunCost:
     def training_request(self, runs: int, evaluations: int = 1) -> JobRequest:
         """What a job asks for that trains ``runs`` runs one after the other."""
         micro_batch = self._micro_batch()
-        processes = self.devices // self.model.get("nodes", 1)
-        host = processes * self.machine.process_mb * 1e6 + CHECKPOINT_BYTES * self.shape.parameters
+        on_node = self.processes // self.model.get("nodes", 1)
+        host = on_node * self.machine.process_mb * 1e6 + CHECKPOINT_BYTES * self.shape.parameters
         if not self.model["gpu"]:
             host += self._device_bytes(micro_batch)
         return JobRequest(self._minutes(runs * self.hours(evaluations)), _mb(host), micro_batch)
@@ -177,7 +183,7 @@ class RunCost:
         """Memory of one device with that many sequences in it; states are sharded over all."""
         parameters = self.shape.parameters
         tokens = micro_batch * self.size.sequence_length
-        states = parameters * STATE_BYTES / self.devices
+        states = parameters * STATE_BYTES / self.processes
         copies = parameters * COPY_BYTES + LOSS_BYTES if self.model["gpu"] else 0
         # Without a GPU everything is float32 and the logits of tiny vocabularies are held whole.
         width = 1 if self.model["gpu"] else 2
@@ -186,11 +192,11 @@ class RunCost:
 
     def _micro_batch(self) -> int:
         """The most sequences that fit a device and divide its share of the batch evenly."""
-        rows, left = divmod(self.size.batch_size, self.devices)
+        rows, left = divmod(self.size.batch_size, self.processes)
         if left or not rows:
             raise OlmixError(
                 f"model '{self.name}': a batch of {self.size.batch_size} sequences cannot be split "
-                f"evenly over {self.devices} devices"
+                f"evenly over {self.processes} processes"
             )
         room = self.machine.device_gb * 1e9
         for micro_batch in range(rows, 0, -1):

@@ -147,6 +147,12 @@ class StudyCost:
             )
         return rows
 
+    def pool_runs(self) -> int:
+        """Runs of the pools that the chains draw from, each pool once."""
+        targets = {f"{chain['group']}-{TARGET}" for chain in self.chains}
+        before = {name for target in targets for name in self.swarms[target]["after"]}
+        return sum(self.swarms[name]["runs"] for name in before if name.startswith("pool-"))
+
     def strategy_rows(self) -> list[dict[str, Any]]:
         """Proxy runs of every strategy, c and group of the updates, for one seed.
 
@@ -250,14 +256,13 @@ def _strategy_lines(cost: StudyCost) -> list[str]:
         return []
     counted = sum(row["counted"] * row["seeds"] for row in strategies)
     alone = sum(row["trained"] * row["seeds"] for row in strategies)
-    pools = sum(s["runs"] for name, s in cost.swarms.items() if name.startswith("pool-"))
+    pools = cost.pool_runs()
     header = ("group", "strategy", "c", "R", "seeds", "counted", "trained")
     names = ("group", "strategy", "c", "requested", "seeds", "counted", "trained")
     rows = [tuple(str(row[name]) for name in names) for row in strategies]
     return [
         "Proxy runs of the updates for one seed: counted over all stages as the paper does, and",
-        "trained here for the strategy alone (initial stages, and full recomputation, draw from"
-        " shared pools)",
+        "trained here for the strategy alone (all else is drawn from pools that strategies share)",
         *_table(header, rows),
         f"All seeds: {counted:,} counted; trained are {alone:,}, and {pools:,} of the pools.",
         "",
