@@ -32,7 +32,7 @@ def clone(nodes_cluster, tmp_path_factory, request):
     left_out = shutil.ignore_patterns(".*", "results", "figures", "tests", "__pycache__")
     shutil.copytree(request.config.rootpath, folder, ignore=left_out)
     shutil.copy(folder / "config/scales/smoke.yaml", folder / "config/scales/nodes.yaml")
-    change_target(folder, gpu=GPUS, nodes=NODES, threads=2, runs_per_job=1)
+    change_target(folder, gpu=GPUS, nodes=NODES, processes_per_node=1, threads=2, runs_per_job=1)
     snakemake(nodes_cluster, folder, LISTED, "--cores", "2")
     return folder
 

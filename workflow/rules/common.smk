@@ -1,5 +1,6 @@
 # Config, plan and lookups. Every function of the workflow is here; the other files hold rules only.
 import sys
+from functools import cache
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -10,6 +11,7 @@ sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
 from olmix.errors import OlmixError
 from olmix.published.settings import load_settings
 from olmix.study.checks import check_plan
+from olmix.study.compute import Machine, RunCost
 from olmix.study.gpu_requests import evaluation_requests, training_requests
 from olmix.study.methods import load_methods, plan_methods
 from olmix.study.questions import plan_questions
@@ -36,6 +38,7 @@ try:
 except OlmixError as error:
     raise WorkflowError(str(error))
 
+MACHINE = Machine.from_dict(SCALE["hardware"])
 RESULTS = f"results/{SCALE.name}"
 TARGET_SWARMS = [name for name, swarm in PLAN.swarms.items() if swarm.model == "target"]
 PROXY_SWARMS = [name for name in PLAN.swarms if name not in TARGET_SWARMS]
@@ -104,11 +107,29 @@ def model_of(swarm):
 
 def science_of(swarm):
     """Those of them that decide the result: what a job asks for is left out."""
-    hardware = (
-        *("threads", "mem_mb", "runtime"),
-        *("gpu", "nodes", "processes_per_node"),
-    )
+    hardware = ("threads", "gpu", "nodes", "processes_per_node")
     return {key: value for key, value in model_of(swarm).items() if key not in hardware}
+
+
+def job_size(swarm):
+    """How many runs a swarm's jobs have, and how often a run is scored at most."""
+    spec, model = PLAN.swarms[swarm], model_of(swarm)
+    points = len(model.get("evaluate_at", ())) if spec.curve else 0
+    return min(spec.size, model["runs_per_job"]), 1 + points
+
+
+@cache
+def training_of(swarm):
+    """Minutes, memory and micro batch of a job that trains some of a swarm's runs."""
+    cost = RunCost(PLAN.swarms[swarm].model, model_of(swarm), MACHINE)
+    return cost.training_request(*job_size(swarm))
+
+
+@cache
+def evaluation_of(swarm):
+    """Minutes and memory of a job that evaluates some of a swarm's runs."""
+    cost = RunCost(PLAN.swarms[swarm].model, model_of(swarm), MACHINE)
+    return cost.evaluation_request(job_size(swarm)[0])
 
 
 def training_gpus(swarm):
@@ -241,13 +262,9 @@ def choices_of(wildcards):
     )
 
 
-def earlier_tables(wildcards):
-    """The collected swarms of the stages before, by stage; the initial one is the pool."""
-    before = UPDATES.stages[: UPDATES.stages.index(wildcards.stage)]
-    swarms = {
-        stage: f"{wildcards.group}-{stage}" for stage in before if stage != INITIAL
-    }
-    swarms = {INITIAL: f"pool-{INITIAL}"} | swarms
+def own_tables(group, stages):
+    """The collected swarms that a group's chains trained for themselves, by stage."""
+    swarms = {stage: f"{group}-{stage}" for stage in stages}
     return {
         stage: tables_of([name])[0]
         for stage, name in swarms.items()
@@ -255,24 +272,31 @@ def earlier_tables(wildcards):
     }
 
 
+def earlier_tables(wildcards):
+    """Those of the stages before, and of their probes."""
+    before = UPDATES.stages[: UPDATES.stages.index(wildcards.stage)]
+    names = [name for stage in before for name in (stage, f"{stage}-probe")]
+    return own_tables(wildcards.group, names)
+
+
 def stage_tables(wildcards):
-    """The collected swarms up to and with a stage, by stage."""
-    if wildcards.stage == INITIAL:
-        return {}
-    swarm = f"{wildcards.group}-{wildcards.stage}"
-    now = {wildcards.stage: tables_of([swarm])[0]} if swarm in PLAN.swarms else {}
-    return earlier_tables(wildcards) | now
+    """That of a stage."""
+    return own_tables(wildcards.group, [wildcards.stage])
+
+
+def stage_pools(wildcards):
+    """The pools that chains may draw from up to and with a stage, by stage."""
+    stages = UPDATES.stages[: UPDATES.stages.index(wildcards.stage) + 1]
+    return own_tables("pool", stages)
 
 
 def stage_input(wildcards):
-    """What else the proposals of a stage wait for: pool, previous mixes, probe and choices."""
+    """What else the proposals of a stage wait for: previous mixes, probe and choices."""
     found = dict(choices_of(wildcards))
     if has_probe(wildcards):
         found["probe"] = tables_of([f"{wildcards.group}-{wildcards.stage}-probe"])[0]
     if wildcards.stage != INITIAL:
         found["previous"] = previous_mixes(wildcards)
-    if f"pool-{wildcards.stage}" in PLAN.swarms:
-        found["pool"] = tables_of([f"pool-{wildcards.stage}"])[0]
     return found
 
 
@@ -300,15 +324,43 @@ def chain_costs(group):
     ]
 
 
-def run_counts():
-    """How many proxy and target runs each question needs; swarms that questions share count once."""
-    lines = [
-        f"scale {SCALE.name}",
-        f"{'question':<10} {'proxy runs':>10} {'target runs':>11}",
+def planned_swarms():
+    """Every swarm with what it costs by, for the cost report."""
+    return {
+        name: {
+            "model": swarm.model,
+            "runs": swarm.size,
+            # On average: only some runs are also scored along training.
+            "scored": 1 + len(swarm.curve) * (job_size(name)[1] - 1) / swarm.size,
+            "after": list(PLAN.comes_after(name)),
+        }
+        for name, swarm in PLAN.swarms.items()
+    }
+
+
+def planned_questions():
+    """Every question with the swarms it needs and the figures it draws."""
+    return {
+        question: {
+            "swarms": sorted(PLAN.needed_swarms(question)),
+            "figures": [figure for figure, of in FIGURES.items() if of == question],
+        }
+        for question in PLAN.asks
+    }
+
+
+def planned_chains():
+    """Every chain of updates: runs as the paper counts them, and those trained for it alone."""
+    return [
+        {
+            "group": group,
+            **chain.to_dict(),
+            "counted": UPDATES.total_runs(chain),
+            "trained": UPDATES.new_runs(chain),
+        }
+        for group, chains in UPDATES.groups().items()
+        for chain in chains
     ]
-    for question, proxies, targets in PLAN.run_counts():
-        lines.append(f"{question:<10} {proxies:>10} {targets:>11}")
-    return lines
 
 
 def scoring_options():

@@ -71,8 +71,9 @@ rule train_proxies:
         "../../envs/environment.yaml"
     threads: lambda wildcards: model_of(wildcards.proxies)["threads"]
     resources:
-        mem_mb=lambda wildcards: model_of(wildcards.proxies)["mem_mb"],
-        runtime=lambda wildcards: model_of(wildcards.proxies)["runtime"],
+        mem_mb=lambda wildcards: training_of(wildcards.proxies).mem_mb,
+        runtime=lambda wildcards: training_of(wildcards.proxies).runtime,
+        micro_batch=lambda wildcards: training_of(wildcards.proxies).micro_batch,
         gpu=lambda wildcards: training_gpus(wildcards.proxies).gpu,
         gres=lambda wildcards: training_gpus(wildcards.proxies).gres,
         nodes=lambda wildcards: training_gpus(wildcards.proxies).nodes,
@@ -87,6 +88,7 @@ rule train_proxies:
         " --cpus {threads} --slurm-minutes {resources.runtime}"
         " --runs {input.runs}/{wildcards.shard}.json --state {params.state}"
         " --suite {input.data}/suite --tokenizer {input.data}/tokenizer.json {params.scoring}"
+        " --micro-batch {resources.micro_batch}"
         " && python scripts/link_runs.py --runs {input.runs}/{wildcards.shard}.json --out {output.runs};"
         " }} > {log} 2>&1"
 
@@ -105,8 +107,8 @@ rule evaluate_proxies:
         "../../envs/environment.yaml"
     threads: lambda wildcards: model_of(wildcards.proxies)["threads"]
     resources:
-        mem_mb=lambda wildcards: model_of(wildcards.proxies)["mem_mb"],
-        runtime=lambda wildcards: model_of(wildcards.proxies)["runtime"],
+        mem_mb=lambda wildcards: evaluation_of(wildcards.proxies).mem_mb,
+        runtime=lambda wildcards: evaluation_of(wildcards.proxies).runtime,
         gpu=lambda wildcards: evaluation_gpus(wildcards.proxies).gpu,
         gres=lambda wildcards: evaluation_gpus(wildcards.proxies).gres,
         processes=lambda wildcards: evaluation_gpus(wildcards.proxies).processes,
