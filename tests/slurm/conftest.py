@@ -27,7 +27,7 @@ SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
 # A requeued job may start again after cred_expire seconds.
-AuthInfo=socket={folder}/munge.socket,cred_expire=30
+AuthInfo=socket={folder}/munge.socket,cred_expire=15
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/spool-%n
 SlurmctldPidFile={folder}/slurmctld.pid

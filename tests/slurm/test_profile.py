@@ -161,7 +161,7 @@ def story(cluster, tmp_path_factory) -> Story:
         Controller(cluster, told.folder, "--unlock").finish()
         second = Controller(cluster, told.folder, *command)
         controllers.append(second)
-        told.requeued = second.job_in_training("pool-remove_maths")
+        told.requeued = second.job_in_training("main-remove_maths")
         cluster.run("scontrol", "requeue", told.requeued)
         told.at_requeue = finished_runs(told.folder)
         second.finish()
@@ -193,14 +193,14 @@ def request(record: dict[str, str]) -> dict[str, int]:
 
 
 @pytest.mark.parametrize(
-    ("rules", "model"),
-    [(("train_proxies", "evaluate_proxies"), "30m"), (("train_targets", "evaluate_targets"), "target")],
-)  # fmt: skip
-def test_training_asks_for_what_the_scale_says(story, rules, model):
+    ("models", "model"),
+    [("proxies", "30m"), ("targets", "target")],
+)
+def test_training_asks_for_what_the_scale_says(story, models, model):
     scale = yaml.safe_load((story.folder / "config/scales/light.yaml").read_text())
     wanted = {key: scale["models"][model][key] for key in ("gpu", "threads", "mem_mb", "runtime")}
-    for rule in rules:
-        asked = [request(record) for record in story.jobs(f"rule_{rule}_wildcards")]
+    for rule in ("train", "evaluate"):
+        asked = [request(record) for record in story.jobs(f"rule_{rule}_{models}_wildcards")]
         assert asked == [wanted | {"nodes": 1}] * len(asked)
         assert asked
 
@@ -225,10 +225,10 @@ def test_a_cancelled_job_is_submitted_again(story):
 
 
 def test_a_requeued_job_ends_under_its_own_number(story):
-    [record] = [record for record in story.records if record["JobId"] == story.requeued]
+    [record] = story.jobs(f"{TRAINING}main-remove_maths_0")
+    assert record["JobId"] == story.requeued
     assert record["JobState"] == "COMPLETED"
     assert record["Restarts"] == "1"
-    assert story.jobs(f"{TRAINING}pool-remove_maths_0")[-1] == record
 
 
 def test_no_finished_run_is_trained_twice(story):
