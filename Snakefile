@@ -20,6 +20,17 @@ include: "workflow/rules/tables.smk"
 include: "workflow/rules/published.smk"
 
 
+# Seconds each: with a cluster they run where Snakemake runs, and do not wait in its queue.
+localrules:
+    all,
+    sample_swarm,
+    sample_probe,
+    sample_stage,
+    list_runs,
+    collect_swarm,
+    draw_figure,
+
+
 rule all:
     default_target: True
     input:

@@ -26,7 +26,8 @@ SlurmctldPort={port}
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-AuthInfo=socket={folder}/munge.socket
+# A requeued job may start again after cred_expire seconds.
+AuthInfo=socket={folder}/munge.socket,cred_expire=15
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/spool-%n
 SlurmctldPidFile={folder}/slurmctld.pid
@@ -110,9 +111,11 @@ class Cluster:
                 daemon.kill()
                 daemon.wait()
         self._daemons.clear()
-        for process in self._processes():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
+        while left := self._processes():
+            for process in left:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+            time.sleep(0.1)
 
     def run(self, *command: str, check: bool = True) -> str:
         """What a command prints that is run as a user of the cluster."""
