@@ -112,7 +112,7 @@ class Walk:
         return {stage: self.pool(stage) for stage in self.plan.stages if self.plan.pool_size(stage)}
 
     def follow(self) -> dict[str, SwarmTable]:
-        """All stages: the swarms of each (probes under ``probe-``), mixes in the folder."""
+        """All stages: the swarms of each (probes under ``<stage>-probe``), mixes in the folder."""
         tables: dict[str, SwarmTable] = {}
         for number, stage in enumerate(self.plan.stages):
             work, choices, probe = self.work(stage), None, None
@@ -137,7 +137,7 @@ class Walk:
                 self.folder / f"{stage}.csv",
             )  # fmt: skip
             if probe is not None:
-                tables[f"probe-{stage}"] = probe
+                tables[f"{stage}-probe"] = probe
         return tables
 
     def mix(self, stage: str, chain: Chain) -> Mix:
@@ -289,9 +289,17 @@ def _gone(stages, start: int, place: int) -> set[str]:
 @pytest.mark.parametrize("chain", CHAINS[2:], ids=STRATEGIES[2:])
 def test_chains_train_what_the_plan_says(walk, tables, chain):
     for stage in walk.plan.updates:
-        swarms = [tables[name] for name in (stage, f"probe-{stage}") if name in tables]
+        swarms = [tables[name] for name in (stage, f"{stage}-probe") if name in tables]
         runs = [run for t in swarms for run in t.runs if run.startswith(f"{chain.name}-")]
         assert len(runs) == len(set(runs)) == walk.plan.budget(chain, stage)
+
+
+def test_auto_remembers_the_probes_of_earlier_stages(walk, tables):
+    chain = CHAINS[-1]
+    before = {name: table for name, table in tables.items() if name.startswith("add_code")}
+    known = walk.work("add_sources").accumulated(chain, before, walk.pools)
+    new = [run for run in known.runs if run.startswith(f"{chain.name}-")]
+    assert len(new) == walk.plan.budget(chain, "add_code") > walk.plan.runs(chain, "add_code")
 
 
 def test_auto_choices_stay_within_partial_reuses_budget(walk, tables):

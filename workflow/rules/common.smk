@@ -270,9 +270,10 @@ def own_tables(group, stages):
 
 
 def earlier_tables(wildcards):
-    """Those of the stages before."""
+    """Those of the stages before, and of their probes."""
     before = GROUPS[wildcards.group].stages[: stage_number(wildcards)]
-    return own_tables(wildcards.group, before)
+    names = [name for stage in before for name in (stage, f"{stage}-probe")]
+    return own_tables(wildcards.group, names)
 
 
 def stage_tables(wildcards):

@@ -99,7 +99,8 @@ class StageWork:
     ) -> SwarmTable:
         """All runs of a chain so far that can be represented on D' (Algorithm Swarm Reuse Mixing).
 
-        ``tables`` and ``pools`` are by stage: swarms of the chains' own, and what is drawn from.
+        ``tables`` and ``pools`` are by stage: swarms of the chains' own (a stage's probe is under
+        ``<stage>-probe``), and what is drawn from.
         """
         stages = self.sequence.stages()
         place = [entry.name for entry in stages].index(self.stage)
@@ -108,11 +109,12 @@ class StageWork:
             joined = carry_swarm(joined, stages[position].update, stages[position - 1].domains)
             name = stages[position].name
             if chain.strategy == SWARM_REUSE:
-                new = self.drawn(chain, name, pools)
+                new = [self.drawn(chain, name, pools)]
             else:
-                new = self._own_runs(chain, tables.get(name))
-            if new is not None:
-                joined = join_swarms(joined, new) if len(joined) else new
+                new = [self._own_runs(chain, tables.get(key)) for key in (f"{name}-probe", name)]
+            for runs in new:
+                if runs is not None:
+                    joined = join_swarms(joined, runs) if len(joined) else runs
         return joined
 
     def _own_runs(self, chain: Chain, table: SwarmTable | None) -> SwarmTable | None:
