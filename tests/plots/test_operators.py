@@ -39,4 +39,4 @@ def test_bars_are_means_over_seeds(tmp_path):
     assert sorted(dots) == sorted(row["gap"] for row in rows)
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["natural", "full mixture reuse"]
-    assert gap.get_ylabel() == "gap to full recomputation (% of BPB)"
+    assert gap.get_ylabel() == "gap to full recomputation\n(% of BPB)"
