@@ -18,6 +18,7 @@ include: "workflow/rules/questions.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/published.smk"
+include: "workflow/rules/claims.smk"
 
 
 rule all:
@@ -26,3 +27,4 @@ rule all:
         every_figure(),
         every_question(),
         "results/tables",
+        "results/claims.csv",

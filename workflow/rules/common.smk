@@ -7,6 +7,7 @@ from snakemake.utils import validate
 
 sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
 
+from olmix.claims.settings import load_claims
 from olmix.errors import OlmixError
 from olmix.published.settings import load_settings
 from olmix.study.checks import check_plan
@@ -285,6 +286,18 @@ def chain_costs(group):
         (chain.to_dict(), UPDATES.total_runs(chain))
         for chain in UPDATES.groups()[group]
     ]
+
+
+def claims_input():
+    """Results of all the claims, and the verdicts of scales that repeat this one, if there are any."""
+    settings = load_claims(Path(workflow.basedir) / "config" / "claims.yaml")
+    answers = dict.fromkeys(name for claim in settings.claims for name in claim.results)
+    others = settings.repetitions.get(SCALE.name, ())
+    verdicts = [f"results/{scale}/verdicts.csv" for scale in others]
+    return {
+        "answers": [f"results/{name}" for name in answers],
+        "repetitions": [path for path in verdicts if Path(path).exists()],
+    }
 
 
 def run_counts():

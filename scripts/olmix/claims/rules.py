@@ -20,6 +20,7 @@ __all__ = [
     "Bound",
     "Estimate",
     "all_of",
+    "standing",
     "verdict",
 ]
 
@@ -89,6 +90,30 @@ KINDS = {
     "close_to": _close_to,
     "not_below": _not_below,
 }
+
+
+def standing(estimate: Estimate, bound: Bound) -> float:
+    """How far on the right side of its bound an estimate is, in half-widths of its interval.
+
+    Beyond 1 the whole interval is on the right side, below -1 on the wrong one; infinite for exact
+    numbers.
+    """
+    down, up = estimate.value - estimate.low, estimate.high - estimate.value
+    if bound.kind == "at_most":
+        return _in_widths(bound.value - estimate.value, up, down)
+    if bound.kind == "close_to":
+        above = _in_widths(estimate.value - (bound.value - bound.within), down, up)
+        below = _in_widths(bound.value + bound.within - estimate.value, up, down)
+        return min(above, below)
+    return _in_widths(estimate.value - bound.value, down, up)
+
+
+def _in_widths(distance: float, towards: float, away: float) -> float:
+    """``distance`` over the part of the interval between the estimate and its bound."""
+    width = towards if distance >= 0 else away
+    if width == 0:
+        return math.copysign(math.inf, distance)
+    return distance / width
 
 
 def all_of(judged: Iterable[str]) -> str:
