@@ -15,6 +15,7 @@ from olmix.study.methods import load_methods, plan_methods
 from olmix.study.questions import plan_questions
 from olmix.study.scale import load_scale
 from olmix.study.spec import SpaceSpec, as_params
+from olmix.study.stage_prints import domain_prints, lineage_prints
 from olmix.study.update_plan import UpdatePlan
 from olmix.update_sequence import INITIAL, load_updates
 
@@ -35,6 +36,9 @@ except OlmixError as error:
     raise WorkflowError(str(error))
 
 RESULTS = f"results/{SCALE.name}"
+# What a job takes from the sequence of updates, as a parameter: a later stage is not part of it.
+LINEAGE_OF_STAGE = lineage_prints(SEQUENCE)
+DOMAINS_OF_STAGE = domain_prints(SEQUENCE)
 TARGET_SWARMS = [name for name, swarm in PLAN.swarms.items() if swarm.model == "target"]
 PROXY_SWARMS = [name for name in PLAN.swarms if name not in TARGET_SWARMS]
 
@@ -139,6 +143,20 @@ def caps_of(mixes):
         "repetition": SCALE["repetition"],
         "requested": SCALE["requested_tokens"]["tight"],
     }
+
+
+def sampled_from(mixes):
+    """The domains that mixes are sampled over, and the shares of their sources where they matter."""
+    spec = PLAN.mixes[mixes]
+    stage = spec.space.stage
+    shares = {step.name: dict(step.prior) for step in SEQUENCE.steps}.get(stage, {})
+    return [DOMAINS_OF_STAGE[stage], shares if spec.kind == "two_level" else {}]
+
+
+def proposed_over(study):
+    """The domains that a study's mixes are proposed over, and those of the table they end up in."""
+    stages = {space_of(swarm)["stage"] for swarm in PLAN.studies[study].swarms}
+    return [DOMAINS_OF_STAGE[stage] for stage in (*sorted(stages), "final")]
 
 
 def settings_of(question):

@@ -21,6 +21,7 @@ rule sample_swarm:
     params:
         spec=lambda wildcards: as_params(PLAN.mixes[wildcards.mixes]),
         updates=SCALE["updates"],
+        domains=lambda wildcards: sampled_from(wildcards.mixes),
         distributions=lambda wildcards: distribution_of(wildcards.mixes),
         caps=lambda wildcards: caps_of(wildcards.mixes),
     message:
@@ -50,6 +51,7 @@ rule list_runs:
         space=lambda wildcards: space_of(wildcards.swarm),
         model=lambda wildcards: science_of(wildcards.swarm),
         updates=SCALE["updates"],
+        domains=lambda wildcards: DOMAINS_OF_STAGE[space_of(wildcards.swarm)["stage"]],
         store=f"{RESULTS}/runs",
     message:
         "Listing the runs of {wildcards.swarm}"
