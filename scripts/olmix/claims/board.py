@@ -22,7 +22,7 @@ from olmix.claims.rules import (
 from olmix.claims.settings import Claim, ClaimSettings
 from olmix.errors import OlmixError
 
-__all__ = ["compare_repetitions", "in_markdown", "judge", "verdicts"]
+__all__ = ["compare_repetitions", "in_markdown", "judge", "judge_claim", "verdicts"]
 
 MEASURES = configuration.MEASURES | evolution.MEASURES
 SAME, DEPENDS = "same", "seed-dependent"
@@ -32,26 +32,27 @@ _SIGNS = {"at_least": "≥", "at_most": "≤", "close_to": "≈", "not_below": "
 def judge(settings: ClaimSettings, evidence: Evidence) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The board, a row per claim; and every estimate behind it, a row each."""
     _check_names(claim.name for claim in settings.claims)
-    rows, estimates = [], []
-    for claim in settings.claims:
-        row = {
-            "id": claim.name,
-            "claim": claim.claim,
-            "paper_value": claim.paper,
-            "measured": next(iter(claim.parts.values())).what,
-        }
-        try:
-            measured = MEASURES[claim.name](evidence)
-        except NotMeasured as reason:
-            nothing = {"part": "", "value": math.nan, "low": math.nan, "high": math.nan}
-            row |= nothing | {"bound": "", "verdict": NOT_MEASURED, "reason": str(reason)}
-        else:
-            table = _estimates(claim, measured)
-            estimates.append(table)
-            row |= _headline(table) | _verdict(table)
-        rows.append(row | _origin(claim))
-    board = pd.DataFrame(rows)
-    return board, pd.concat(estimates, ignore_index=True)
+    judged = [judge_claim(claim, evidence) for claim in settings.claims]
+    estimates = pd.concat([estimates for _, estimates in judged], ignore_index=True)
+    return pd.DataFrame([row for row, _ in judged]), estimates
+
+
+def judge_claim(claim: Claim, evidence: Evidence) -> tuple[dict[str, float | str], pd.DataFrame]:
+    """A row of the board, and the estimates behind it: none if the scale has no such number."""
+    row = {
+        "id": claim.name,
+        "claim": claim.claim,
+        "paper_value": claim.paper,
+        "measured": next(iter(claim.parts.values())).what,
+    }
+    try:
+        estimates = _estimates(claim, MEASURES[claim.name](evidence))
+        row |= _headline(estimates) | _verdict(estimates)
+    except NotMeasured as reason:
+        estimates = pd.DataFrame()
+        nothing = {"part": "", "value": math.nan, "low": math.nan, "high": math.nan, "bound": ""}
+        row |= nothing | {"verdict": NOT_MEASURED, "reason": str(reason)}
+    return row | _origin(claim), estimates
 
 
 def _check_names(claims: Iterable[str]) -> None:
