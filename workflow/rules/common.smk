@@ -14,9 +14,10 @@ from olmix.study.checks import check_plan
 from olmix.study.methods import load_methods, plan_methods
 from olmix.study.questions import plan_questions
 from olmix.study.scale import load_scale
+from olmix.study.single_updates import add_single_updates, load_single_updates
 from olmix.study.spec import SpaceSpec, as_params
 from olmix.study.stage_prints import domain_prints, lineage_prints
-from olmix.study.update_plan import UpdatePlan
+from olmix.study.update_plan import FROM_SCRATCH, UpdatePlan
 from olmix.update_sequence import INITIAL, load_updates
 
 validate(config, schema="../schemas/config.schema.yaml")
@@ -31,14 +32,25 @@ try:
     UPDATES = UpdatePlan(SEQUENCE, SCALE)
     UPDATES.add_to(PLAN)
     check_plan(PLAN, SCALE, SEQUENCE)
+    SINGLE_UPDATES = load_single_updates(workflow.basedir, UPDATES)
+    add_single_updates(PLAN, SINGLE_UPDATES)
     PUBLISHED = load_settings(Path(workflow.basedir) / "config" / "published.yaml")
 except OlmixError as error:
     raise WorkflowError(str(error))
 
+# group of chains -> the plan of its updates
+GROUPS = {
+    group: updates
+    for updates in (UPDATES, *SINGLE_UPDATES.values())
+    for group in updates.groups()
+}
 RESULTS = f"results/{SCALE.name}"
-# What a job takes from the sequence of updates, as a parameter: a later stage is not part of it.
-LINEAGE_OF_STAGE = lineage_prints(SEQUENCE)
-DOMAINS_OF_STAGE = domain_prints(SEQUENCE)
+# What jobs take from each sequence of updates, as parameters: a later stage is not part of it.
+SEQUENCES = {SCALE["updates"]: SEQUENCE} | {
+    update.file: update.sequence for update in SINGLE_UPDATES.values()
+}
+LINEAGES = {file: lineage_prints(found) for file, found in SEQUENCES.items()}
+DOMAINS = {file: domain_prints(found) for file, found in SEQUENCES.items()}
 TARGET_SWARMS = [name for name, swarm in PLAN.swarms.items() if swarm.model == "target"]
 PROXY_SWARMS = [name for name in PLAN.swarms if name not in TARGET_SWARMS]
 
@@ -72,6 +84,12 @@ FIGURES = {
     "main_results_6t": "budgets",
     "low_budget": "budgets",
     "methods": "methods",
+    "operators": "operators",
+    "reuse_gap": "theory",
+    "update_shift": "theory",
+    "reused_vs_optimal": "theory",
+    "partial_reuse_coupling": "theory",
+    "kappa_reduction": "theory",
 }
 
 
@@ -82,8 +100,10 @@ wildcard_constraints:
     swarm="|".join(PLAN.swarms),
     study="|".join(PLAN.studies),
     shard=r"\d+",
-    group="|".join(UPDATES.groups()),
-    stage="|".join(UPDATES.stages),
+    group="|".join(GROUPS),
+    stage="|".join(
+        {stage: None for updates in GROUPS.values() for stage in updates.stages}
+    ),
     figure="|".join(FIGURES),
     law="|".join(PUBLISHED["regression"]["families"]),
     released="|".join(PUBLISHED_FIGURES),
@@ -145,26 +165,41 @@ def caps_of(mixes):
     }
 
 
+def lineage_of(wildcards):
+    """What a stage's jobs take from the sequence of updates up to and with it."""
+    return LINEAGES[updates_file(wildcards.group)][wildcards.stage]
+
+
+def domains_of(swarm):
+    """What a swarm's runs take from it: the domains of their stage."""
+    return DOMAINS[updates_file(swarm)][space_of(swarm)["stage"]]
+
+
 def sampled_from(mixes):
     """The domains that mixes are sampled over, and the shares of their sources where they matter."""
-    spec = PLAN.mixes[mixes]
+    spec, file = PLAN.mixes[mixes], updates_file(mixes)
     stage = spec.space.stage
-    shares = {step.name: dict(step.prior) for step in SEQUENCE.steps}.get(stage, {})
-    return [DOMAINS_OF_STAGE[stage], shares if spec.kind == "two_level" else {}]
+    shares = {step.name: dict(step.prior) for step in SEQUENCES[file].steps}
+    drawn = shares.get(stage, {}) if spec.kind == "two_level" else {}
+    return [DOMAINS[file][stage], drawn]
 
 
 def proposed_over(study):
     """The domains that a study's mixes are proposed over, and those of the table they end up in."""
-    stages = {space_of(swarm)["stage"] for swarm in PLAN.studies[study].swarms}
-    return [DOMAINS_OF_STAGE[stage] for stage in (*sorted(stages), "final")]
+    swarms = PLAN.studies[study].swarms
+    final = DOMAINS[SCALE["updates"]]["final"]
+    return [*sorted({domains_of(swarm) for swarm in swarms}), final]
 
 
 def settings_of(question):
     """The settings a question's analysis reads: what all share, and its own sections."""
     shared = ("updates", "requested_tokens", "repetition", "kl", "seeds", "proxy")
-    own = {"rq4": ("rq2", "rq4"), "methods": ("methods", "models")}.get(
-        question, (question,)
-    )
+    own = {
+        "rq4": ("rq2", "rq4"),
+        "methods": ("methods", "models"),
+        "operators": ("single_updates",),
+        "theory": ("single_updates",),
+    }.get(question, (question,))
     return {key: SCALE[key] for key in (*shared, *own) if key in SCALE.content}
 
 
@@ -199,24 +234,33 @@ def question_input(question):
     }
 
 
+def updates_file(name):
+    """The updates file that mixes, a swarm or a group of chains are about."""
+    return PLAN.update_files.get(name, SCALE["updates"])
+
+
 def previous_mixes(wildcards):
     """The mixes of the stage before: what a stage's chains start from."""
-    return (
-        f"{RESULTS}/update_mixes/{wildcards.group}-{UPDATES.previous(wildcards.stage)}"
-    )
+    before = GROUPS[wildcards.group].previous(wildcards.stage)
+    return f"{RESULTS}/update_mixes/{wildcards.group}-{before}"
 
 
 def active_chains(wildcards):
     """The chains that have a mix at a stage: full recomputation only has its last one."""
-    chains = UPDATES.groups()[wildcards.group]
-    last = wildcards.stage == UPDATES.stages[-1]
-    return [chain for chain in chains if last or chain.strategy != "full_recomputation"]
+    updates = GROUPS[wildcards.group]
+    chains = updates.groups()[wildcards.group]
+    last = wildcards.stage == updates.stages[-1]
+    return [chain for chain in chains if last or chain.strategy not in FROM_SCRATCH]
 
 
 def chains_with(wildcards, count):
-    """(chain, runs) of the chains that train something at a stage."""
-    chains = UPDATES.groups()[wildcards.group]
-    counted = [(chain.to_dict(), count(chain, wildcards.stage)) for chain in chains]
+    """(chain, runs) of the chains that train something at a stage; ``count`` names the kind."""
+    updates = GROUPS[wildcards.group]
+    chains = updates.groups()[wildcards.group]
+    counted = [
+        (chain.to_dict(), getattr(updates, count)(chain, wildcards.stage))
+        for chain in chains
+    ]
     return [(chain, runs) for chain, runs in counted if runs]
 
 
@@ -227,6 +271,11 @@ def auto_budgets(wildcards):
         for chain in UPDATES.groups()[wildcards.group]
         if UPDATES.probe_runs(chain, wildcards.stage)
     ]
+
+
+def stage_number(wildcards):
+    """The place of a stage in its sequence of updates."""
+    return GROUPS[wildcards.group].stages.index(wildcards.stage)
 
 
 def has_probe(wildcards):
@@ -256,7 +305,7 @@ def own_tables(group, stages):
 
 def earlier_tables(wildcards):
     """Those of the stages before, and of their probes."""
-    before = UPDATES.stages[: UPDATES.stages.index(wildcards.stage)]
+    before = GROUPS[wildcards.group].stages[: stage_number(wildcards)]
     names = [name for stage in before for name in (stage, f"{stage}-probe")]
     return own_tables(wildcards.group, names)
 
@@ -268,8 +317,16 @@ def stage_tables(wildcards):
 
 def stage_pools(wildcards):
     """The pools that chains may draw from up to and with a stage, by stage."""
-    stages = UPDATES.stages[: UPDATES.stages.index(wildcards.stage) + 1]
-    return own_tables("pool", stages)
+    updates = GROUPS[wildcards.group]
+    pools = {
+        stage: updates.pool(stage)
+        for stage in updates.stages[: stage_number(wildcards) + 1]
+    }
+    return {
+        stage: tables_of([name])[0]
+        for stage, name in pools.items()
+        if name in PLAN.swarms
+    }
 
 
 def stage_input(wildcards):
@@ -295,6 +352,33 @@ def update_answer_input(groups):
             for t in targets
             for shard in shards_of(t)
         ],
+    }
+
+
+def single_answer_input(question):
+    """What the analysis of the single updates of a question reads: tables, and mixes."""
+    names = [
+        name for name in SINGLE_UPDATES if f"{name}-target" in PLAN.reads[question]
+    ]
+    return {
+        "data": f"{RESULTS}/build_domains",
+        "tables": tables_of(PLAN.reads[question]),
+        "proposals": [
+            f"{RESULTS}/update_mixes/{SINGLE_UPDATES[name].own}" for name in names
+        ],
+    }
+
+
+def single_updates_of(question):
+    """File, stage and pool of the single updates of a question, by name."""
+    return {
+        name: {
+            "file": update.file,
+            "stage": update.stage,
+            "pool": update.pool(update.stage),
+        }
+        for name, update in SINGLE_UPDATES.items()
+        if update.target in PLAN.reads[question]
     }
 
 

@@ -117,6 +117,8 @@ class Plan:
     reads: dict[str, tuple[str, ...]] = field(default_factory=dict)
     #: question -> its studies
     asks: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    #: mixes, swarm or group of chains -> its updates file, where it is not the scale's own
+    update_files: dict[str, str] = field(default_factory=dict)
 
     def sample(self, spec: MixesSpec, model: str) -> str:
         """Add sampled mixes and a swarm of the same name trained on them; shared if already there.
