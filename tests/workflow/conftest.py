@@ -28,10 +28,12 @@ class Clone:
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         return {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1"}
 
-    def snakemake(self, *arguments: str, scale: str = "smoke") -> subprocess.CompletedProcess:
+    def snakemake(
+        self, *arguments: str, scale: str = "smoke", config: tuple[str, ...] = ()
+    ) -> subprocess.CompletedProcess:
         """Run Snakemake to its end; output and status are the test's to judge."""
         return subprocess.run(
-            self.command(*arguments, "--config", f"scale={scale}"),
+            self.command(*arguments, "--config", f"scale={scale}", *config),
             cwd=self.folder,
             env=self.environment,
             capture_output=True,

@@ -32,7 +32,8 @@ def whole_plan(name):
 def test_every_scale_has_a_plan_that_passes_its_checks(scale):
     plan, _ = whole_plan(scale)
     assert set(QUESTIONS) <= set(plan.asks)
-    assert all(size > 0 for _, size, _ in plan.run_counts())
+    for question in plan.asks:
+        assert all(plan.swarms[name].size > 0 for name in plan.needed_swarms(question))
 
 
 def test_paper_swarms_have_the_papers_sizes():
@@ -51,8 +52,9 @@ def test_paper_swarms_have_the_papers_sizes():
 
 def test_questions_share_the_swarms_they_have_in_common():
     plan, _ = whole_plan("tiny")
-    alone = sum(proxies for question, proxies, _ in plan.run_counts() if question != "all")
-    together = dict((q, p) for q, p, _ in plan.run_counts())["all"]
+    needs = [plan.needed_swarms(question) for question in plan.asks]
+    alone = sum(plan.swarms[name].size for names in needs for name in names)
+    together = sum(plan.swarms[name].size for name in set().union(*needs))
     assert together < 0.8 * alone
 
 

@@ -106,7 +106,7 @@ def test_changing_hardware_reruns_nothing(finished):
     path = finished.folder / "config" / "scales" / "smoke.yaml"
     before = path.read_text()
     content = yaml.safe_load(before)
-    content["models"]["30m"] |= {"mem_mb": 4000, "runtime": 60}
+    content["hardware"] |= {"process_mb": 4000, "safety": 5}
     path.write_text(yaml.safe_dump(content, sort_keys=False))
     try:
         assert "train_proxies" not in finished.planned(

@@ -1,5 +1,6 @@
 # Config, plan and lookups. Every function of the workflow is here; the other files hold rules only.
 import sys
+from functools import cache
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -11,6 +12,7 @@ from olmix.claims.settings import load_claims
 from olmix.errors import OlmixError
 from olmix.published.settings import load_settings
 from olmix.study.checks import check_plan
+from olmix.study.compute import Machine, RunCost
 from olmix.study.methods import load_methods, plan_methods
 from olmix.study.questions import plan_questions
 from olmix.study.scale import load_scale
@@ -44,6 +46,7 @@ GROUPS = {
     for updates in (UPDATES, *SINGLE_UPDATES.values())
     for group in updates.groups()
 }
+MACHINE = Machine.from_dict(SCALE["hardware"])
 RESULTS = f"results/{SCALE.name}"
 # What jobs take from each sequence of updates, as parameters: a later stage is not part of it.
 SEQUENCES = {SCALE["updates"]: SEQUENCE} | {
@@ -126,8 +129,29 @@ def model_of(swarm):
 
 def science_of(swarm):
     """Those of them that decide the result: what a job asks for is left out."""
-    hardware = ("threads", "mem_mb", "runtime", "gpu")
+    hardware = ("threads", "gpu", "nodes")
     return {key: value for key, value in model_of(swarm).items() if key not in hardware}
+
+
+def job_size(swarm):
+    """How many runs a swarm's jobs have, and how often a run is scored at most."""
+    spec, model = PLAN.swarms[swarm], model_of(swarm)
+    points = len(model.get("evaluate_at", ())) if spec.curve else 0
+    return min(spec.size, model["runs_per_job"]), 1 + points
+
+
+@cache
+def training_of(swarm):
+    """Minutes, memory and micro batch of a job that trains some of a swarm's runs."""
+    cost = RunCost(PLAN.swarms[swarm].model, model_of(swarm), MACHINE)
+    return cost.training_request(*job_size(swarm))
+
+
+@cache
+def evaluation_of(swarm):
+    """Minutes and memory of a job that evaluates some of a swarm's runs."""
+    cost = RunCost(PLAN.swarms[swarm].model, model_of(swarm), MACHINE)
+    return cost.evaluation_request(job_size(swarm)[0])
 
 
 def space_of(swarm):
@@ -402,15 +426,43 @@ def claims_input():
     }
 
 
-def run_counts():
-    """How many proxy and target runs each question needs; swarms that questions share count once."""
-    lines = [
-        f"scale {SCALE.name}",
-        f"{'question':<10} {'proxy runs':>10} {'target runs':>11}",
+def planned_swarms():
+    """Every swarm with what it costs by, for the cost report."""
+    return {
+        name: {
+            "model": swarm.model,
+            "runs": swarm.size,
+            # On average: only some runs are also scored along training.
+            "scored": 1 + len(swarm.curve) * (job_size(name)[1] - 1) / swarm.size,
+            "after": list(PLAN.comes_after(name)),
+        }
+        for name, swarm in PLAN.swarms.items()
+    }
+
+
+def planned_questions():
+    """Every question with the swarms it needs and the figures it draws."""
+    return {
+        question: {
+            "swarms": sorted(PLAN.needed_swarms(question)),
+            "figures": [figure for figure, of in FIGURES.items() if of == question],
+        }
+        for question in PLAN.asks
+    }
+
+
+def planned_chains():
+    """Every chain of updates: runs as the paper counts them, and those trained for it alone."""
+    return [
+        {
+            "group": group,
+            **chain.to_dict(),
+            "counted": UPDATES.total_runs(chain),
+            "trained": UPDATES.new_runs(chain),
+        }
+        for group, chains in UPDATES.groups().items()
+        for chain in chains
     ]
-    for question, proxies, targets in PLAN.run_counts():
-        lines.append(f"{question:<10} {proxies:>10} {targets:>11}")
-    return lines
 
 
 def scoring_options():
