@@ -18,6 +18,13 @@ include: "workflow/rules/questions.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/published.smk"
+include: "workflow/rules/claims.smk"
+
+
+# Where the runs of a swarm come from is the scale's choice.
+if SCALE["engine"] == "simulate":
+
+    include: "workflow/rules/simulate.smk"
 
 
 rule all:
@@ -26,3 +33,4 @@ rule all:
         every_figure(),
         every_question(),
         "results/tables",
+        "results/claims.csv",

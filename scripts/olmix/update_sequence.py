@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -82,6 +83,11 @@ class UpdateSequence:
 
     def stages(self) -> list[Stage]:
         """The initial stage, then one per update."""
+        return list(self._stages)
+
+    @cached_property
+    def _stages(self) -> tuple[Stage, ...]:
+        """Worked out once: the workflow asks for them thousands of times."""
         stages = [Stage(INITIAL, None, self.initial)]
         for step in self.steps:
             try:
@@ -89,7 +95,7 @@ class UpdateSequence:
             except OlmixError as error:
                 raise OlmixError(f"update '{step.name}': {error}") from None
             stages.append(Stage(step.name, step.update, domains))
-        return stages
+        return tuple(stages)
 
     def prior(self, stage: str) -> Mix:
         """The prior of a stage's swarms and KL terms: its sources' shares, natural inside."""

@@ -1,4 +1,4 @@
-"""Inputs of a question made by hand: swarm tables, proposals and a suite on disk."""
+"""Inputs of a question made by hand: swarm tables, proposals and task families on disk."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from olmix.domains import DomainSet
-from olmix.evaluation.suite import SuiteWriter
 from olmix.files import write_json
+from olmix.proposers.exact import propose_exact
+from olmix.proposers.proposal import Request
 from olmix.questions.answer import QuestionData
 from olmix.simulate import Law
 from olmix.study.mixes import sample_mixes
@@ -46,10 +47,10 @@ def question(tmp_path: Path) -> Callable[..., QuestionData]:
         for study, records in (proposals or {}).items():
             for name, record in records.items():
                 write_json(tmp_path / "proposals" / study / f"{name}.json", record)
-        with SuiteWriter(tmp_path / "data" / "suite", "made-up") as suite:
-            for family, tasks in (families or {"all": next(iter(tables.values())).tasks}).items():
-                for task in tasks:
-                    suite.add(task, family, [("prompt", "gold")])
+        grouped = families or {"all": next(iter(tables.values())).tasks}
+        write_json(
+            tmp_path / "data" / "families.json", {name: list(t) for name, t in grouped.items()}
+        )
         return QuestionData(
             scale="made-up",
             settings={"seeds": 1, **settings},
@@ -141,6 +142,17 @@ class ExactUpdates:
         runs, _, mixes = read_mixes(self.folder / f"{update.own}.csv")
         targets = self.law(work.domains).run_swarm(mixes, runs, 0)
         return {update.pool(update.stage): pools[update.stage], update.target: targets}
+
+    def least(self, name: str, requested: str) -> float:
+        """The lowest BPB that any mix can have by the law, after an update and under the caps."""
+        work = self.work(self.plan[1][name], "updated")
+        request = Request.for_domains(
+            work.domains,
+            kl=0.0,
+            repetition=self.scale["repetition"],
+            requested=self.scale["requested_tokens"][requested],
+        )
+        return propose_exact(self.law(work.domains).surrogate(), request).average
 
     def data(self, question: str) -> tuple[QuestionData, dict[str, dict[str, str]]]:
         """The inputs of a question's analysis."""

@@ -1,5 +1,6 @@
 # Config, plan and lookups. Every function of the workflow is here; the other files hold rules only.
 import sys
+from functools import cache
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -7,14 +8,17 @@ from snakemake.utils import validate
 
 sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
 
+from olmix.claims.settings import load_claims
 from olmix.errors import OlmixError
 from olmix.published.settings import load_settings
 from olmix.study.checks import check_plan
+from olmix.study.compute import Machine, RunCost
 from olmix.study.methods import load_methods, plan_methods
 from olmix.study.questions import plan_questions
 from olmix.study.scale import load_scale
 from olmix.study.single_updates import add_single_updates, load_single_updates
 from olmix.study.spec import SpaceSpec, as_params
+from olmix.study.stage_prints import domain_prints, lineage_prints
 from olmix.study.update_plan import FROM_SCRATCH, UpdatePlan
 from olmix.update_sequence import INITIAL, load_updates
 
@@ -42,7 +46,14 @@ GROUPS = {
     for updates in (UPDATES, *SINGLE_UPDATES.values())
     for group in updates.groups()
 }
+MACHINE = Machine.from_dict(SCALE["hardware"])
 RESULTS = f"results/{SCALE.name}"
+# What jobs take from each sequence of updates, as parameters: a later stage is not part of it.
+SEQUENCES = {SCALE["updates"]: SEQUENCE} | {
+    update.file: update.sequence for update in SINGLE_UPDATES.values()
+}
+LINEAGES = {file: lineage_prints(found) for file, found in SEQUENCES.items()}
+DOMAINS = {file: domain_prints(found) for file, found in SEQUENCES.items()}
 TARGET_SWARMS = [name for name, swarm in PLAN.swarms.items() if swarm.model == "target"]
 PROXY_SWARMS = [name for name in PLAN.swarms if name not in TARGET_SWARMS]
 
@@ -84,6 +95,12 @@ FIGURES = {
     "kappa_reduction": "theory",
 }
 
+# figure or question -> what it needs that the engine `simulate` does not have
+NEEDS_TRAINING = {
+    "checkpoints": "BPB along training",
+    "methods": "text: BiMix's swarm weighs domains by the entropy of their tokens",
+}
+
 
 wildcard_constraints:
     mixes="|".join(PLAN.mixes),
@@ -103,12 +120,32 @@ wildcard_constraints:
 
 def every_figure():
     """All figures of the study."""
-    return [f"figures/{figure}.pdf" for figure in FIGURES]
+    return [f"figures/{figure}.pdf" for figure in FIGURES if is_made(figure)]
 
 
 def every_question():
     """The results folder of every question."""
-    return [f"results/{question}" for question in PLAN.asks]
+    return [f"results/{question}" for question in PLAN.asks if is_made(question)]
+
+
+def is_made(name):
+    """Whether the scale's engine can make a figure or answer a question."""
+    return SCALE["engine"] == "train" or name not in NEEDS_TRAINING
+
+
+def refuse_unmade(name):
+    """One clear line for whoever asks for what the scale's engine cannot make."""
+    if not is_made(name):
+        raise WorkflowError(
+            f"{name}: needs {NEEDS_TRAINING[name]}, which scale '{SCALE.name}' has not: its engine "
+            f"is '{SCALE['engine']}', nothing is trained. Another scale makes it, such as tiny."
+        )
+
+
+def answer_of(figure):
+    """The results folder that a figure is drawn from."""
+    refuse_unmade(figure)
+    return f"results/{FIGURES[figure]}"
 
 
 def model_of(swarm):
@@ -118,8 +155,29 @@ def model_of(swarm):
 
 def science_of(swarm):
     """Those of them that decide the result: what a job asks for is left out."""
-    hardware = ("threads", "mem_mb", "runtime", "gpu")
+    hardware = ("threads", "gpu", "nodes")
     return {key: value for key, value in model_of(swarm).items() if key not in hardware}
+
+
+def job_size(swarm):
+    """How many runs a swarm's jobs have, and how often a run is scored at most."""
+    spec, model = PLAN.swarms[swarm], model_of(swarm)
+    points = len(model.get("evaluate_at", ())) if spec.curve else 0
+    return min(spec.size, model["runs_per_job"]), 1 + points
+
+
+@cache
+def training_of(swarm):
+    """Minutes, memory and micro batch of a job that trains some of a swarm's runs."""
+    cost = RunCost(PLAN.swarms[swarm].model, model_of(swarm), MACHINE)
+    return cost.training_request(*job_size(swarm))
+
+
+@cache
+def evaluation_of(swarm):
+    """Minutes and memory of a job that evaluates some of a swarm's runs."""
+    cost = RunCost(PLAN.swarms[swarm].model, model_of(swarm), MACHINE)
+    return cost.evaluation_request(job_size(swarm)[0])
 
 
 def space_of(swarm):
@@ -157,9 +215,44 @@ def caps_of(mixes):
     }
 
 
+def lineage_of(wildcards):
+    """What a stage's jobs take from the sequence of updates up to and with it."""
+    return LINEAGES[updates_file(wildcards.group)][wildcards.stage]
+
+
+def domains_of(swarm):
+    """What a swarm's runs take from it: the domains of their stage."""
+    return DOMAINS[updates_file(swarm)][space_of(swarm)["stage"]]
+
+
+def sampled_from(mixes):
+    """The domains that mixes are sampled over, and the shares of their sources where they matter."""
+    spec, file = PLAN.mixes[mixes], updates_file(mixes)
+    stage = spec.space.stage
+    shares = {step.name: dict(step.prior) for step in SEQUENCES[file].steps}
+    shares[INITIAL] = dict(SEQUENCES[file].initial_prior)
+    drawn = shares.get(stage, {}) if spec.kind == "two_level" else {}
+    return [DOMAINS[file][stage], drawn]
+
+
+def proposed_over(study):
+    """The domains that a study's mixes are proposed over, and those of the table they end up in."""
+    swarms = PLAN.studies[study].swarms
+    final = DOMAINS[SCALE["updates"]]["final"]
+    return [*sorted({domains_of(swarm) for swarm in swarms}), final]
+
+
 def settings_of(question):
     """The settings a question's analysis reads: what all share, and its own sections."""
-    shared = ("updates", "requested_tokens", "repetition", "kl", "seeds", "proxy")
+    shared = (
+        "engine",
+        "updates",
+        "requested_tokens",
+        "repetition",
+        "kl",
+        "seeds",
+        "proxy",
+    )
     own = {
         "rq4": ("rq2", "rq4"),
         "methods": ("methods", "models"),
@@ -188,6 +281,7 @@ def tables_of(swarms):
 
 def question_input(question):
     """What a question's analysis reads: tables of its swarms, proposals of its studies."""
+    refuse_unmade(question)
     swarms = dict.fromkeys(PLAN.reads[question])
     for study in PLAN.asks[question]:
         swarms |= dict.fromkeys(PLAN.studies[study].swarms)
@@ -306,7 +400,7 @@ def stage_input(wildcards):
 
 
 def update_answer_input(groups):
-    """What the analysis of some groups reads: target tables, final mixes, target runs."""
+    """What the analysis of some groups reads: target tables, final mixes, target runs if any."""
     last = UPDATES.stages[-1]
     targets = [f"{group}-target" for group in groups]
     return {
@@ -317,6 +411,7 @@ def update_answer_input(groups):
             f"{RESULTS}/train_targets/{t}/{shard}"
             for t in targets
             for shard in shards_of(t)
+            if is_made("checkpoints")
         ],
     }
 
@@ -356,15 +451,55 @@ def chain_costs(group):
     ]
 
 
-def run_counts():
-    """How many proxy and target runs each question needs; swarms that questions share count once."""
-    lines = [
-        f"scale {SCALE.name}",
-        f"{'question':<10} {'proxy runs':>10} {'target runs':>11}",
+def claims_input():
+    """Results of all the claims, and the verdicts of scales that repeat this one, if there are any."""
+    settings = load_claims(Path(workflow.basedir) / "config" / "claims.yaml")
+    answers = dict.fromkeys(name for claim in settings.claims for name in claim.results)
+    others = settings.repetitions.get(SCALE.name, ())
+    verdicts = [f"results/{scale}/verdicts.csv" for scale in others]
+    return {
+        "answers": [f"results/{name}" for name in answers],
+        "repetitions": [path for path in verdicts if Path(path).exists()],
+    }
+
+
+def planned_swarms():
+    """Every swarm with what it costs by, for the cost report."""
+    return {
+        name: {
+            "model": swarm.model,
+            "runs": swarm.size,
+            # On average: only some runs are also scored along training.
+            "scored": 1 + len(swarm.curve) * (job_size(name)[1] - 1) / swarm.size,
+            "after": list(PLAN.comes_after(name)),
+        }
+        for name, swarm in PLAN.swarms.items()
+    }
+
+
+def planned_questions():
+    """Every question with the swarms it needs and the figures it draws."""
+    return {
+        question: {
+            "swarms": sorted(PLAN.needed_swarms(question)),
+            "figures": [figure for figure, of in FIGURES.items() if of == question],
+        }
+        for question in PLAN.asks
+    }
+
+
+def planned_chains():
+    """Every chain of updates: runs as the paper counts them, and those trained for it alone."""
+    return [
+        {
+            "group": group,
+            **chain.to_dict(),
+            "counted": UPDATES.total_runs(chain),
+            "trained": UPDATES.new_runs(chain),
+        }
+        for group, chains in UPDATES.groups().items()
+        for chain in chains
     ]
-    for question, proxies, targets in PLAN.run_counts():
-        lines.append(f"{question:<10} {proxies:>10} {targets:>11}")
-    return lines
 
 
 def scoring_options():

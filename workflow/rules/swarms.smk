@@ -21,6 +21,7 @@ rule sample_swarm:
     params:
         spec=lambda wildcards: as_params(PLAN.mixes[wildcards.mixes]),
         updates=lambda wildcards: updates_file(wildcards.mixes),
+        domains=lambda wildcards: sampled_from(wildcards.mixes),
         distributions=lambda wildcards: distribution_of(wildcards.mixes),
         caps=lambda wildcards: caps_of(wildcards.mixes),
     message:
@@ -50,6 +51,7 @@ rule list_runs:
         space=lambda wildcards: space_of(wildcards.swarm),
         model=lambda wildcards: science_of(wildcards.swarm),
         updates=lambda wildcards: updates_file(wildcards.swarm),
+        domains=lambda wildcards: domains_of(wildcards.swarm),
         store=f"{RESULTS}/runs",
     message:
         "Listing the runs of {wildcards.swarm}"
@@ -71,8 +73,9 @@ rule train_proxies:
         "../../envs/environment.yaml"
     threads: lambda wildcards: model_of(wildcards.proxies)["threads"]
     resources:
-        mem_mb=lambda wildcards: model_of(wildcards.proxies)["mem_mb"],
-        runtime=lambda wildcards: model_of(wildcards.proxies)["runtime"],
+        mem_mb=lambda wildcards: training_of(wildcards.proxies).mem_mb,
+        runtime=lambda wildcards: training_of(wildcards.proxies).runtime,
+        micro_batch=lambda wildcards: training_of(wildcards.proxies).micro_batch,
         gpu=lambda wildcards: model_of(wildcards.proxies)["gpu"],
     params:
         launch=lambda wildcards: launch(wildcards.proxies),
@@ -83,6 +86,7 @@ rule train_proxies:
     shell:
         "{{ {params.launch} --runs {input.runs}/{wildcards.shard}.json --state {params.state}"
         " --suite {input.data}/suite --tokenizer {input.data}/tokenizer.json {params.scoring}"
+        " --micro-batch {resources.micro_batch}"
         " && python scripts/link_runs.py --runs {input.runs}/{wildcards.shard}.json --out {output.runs};"
         " }} > {log} 2>&1"
 
@@ -101,8 +105,8 @@ rule evaluate_proxies:
         "../../envs/environment.yaml"
     threads: lambda wildcards: model_of(wildcards.proxies)["threads"]
     resources:
-        mem_mb=lambda wildcards: model_of(wildcards.proxies)["mem_mb"],
-        runtime=lambda wildcards: model_of(wildcards.proxies)["runtime"],
+        mem_mb=lambda wildcards: evaluation_of(wildcards.proxies).mem_mb,
+        runtime=lambda wildcards: evaluation_of(wildcards.proxies).runtime,
         gpu=lambda wildcards: min(1, model_of(wildcards.proxies)["gpu"]),
     params:
         batch_tokens=SCALE["evaluation"]["batch_tokens"],

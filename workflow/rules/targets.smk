@@ -13,8 +13,9 @@ use rule train_proxies as train_targets with:
         f"{RESULTS}/benchmarks/train_targets/{{targets}}/{{shard}}.tsv"
     threads: SCALE.model("target")["threads"]
     resources:
-        mem_mb=SCALE.model("target")["mem_mb"],
-        runtime=SCALE.model("target")["runtime"],
+        mem_mb=lambda wildcards: training_of(wildcards.targets).mem_mb,
+        runtime=lambda wildcards: training_of(wildcards.targets).runtime,
+        micro_batch=lambda wildcards: training_of(wildcards.targets).micro_batch,
         gpu=SCALE.model("target")["gpu"],
     params:
         launch=lambda wildcards: launch(wildcards.targets),
@@ -36,8 +37,8 @@ use rule evaluate_proxies as evaluate_targets with:
         f"{RESULTS}/benchmarks/evaluate_targets/{{targets}}/{{shard}}.tsv"
     threads: SCALE.model("target")["threads"]
     resources:
-        mem_mb=SCALE.model("target")["mem_mb"],
-        runtime=SCALE.model("target")["runtime"],
+        mem_mb=lambda wildcards: evaluation_of(wildcards.targets).mem_mb,
+        runtime=lambda wildcards: evaluation_of(wildcards.targets).runtime,
         gpu=min(1, SCALE.model("target")["gpu"]),
     message:
         "Evaluating targets of {wildcards.targets}, job {wildcards.shard}"

@@ -23,6 +23,7 @@ rule sample_probe:
         chains=lambda wildcards: chains_with(wildcards, "probe_runs"),
         seed=lambda wildcards: 2 * stage_number(wildcards),
         updates=lambda wildcards: updates_file(wildcards.group),
+        lineage=lambda wildcards: lineage_of(wildcards),
         distribution=SCALE["swarm"]["updates"],
     message:
         "Sampling the probe of {wildcards.group} at {wildcards.stage}"
@@ -54,6 +55,7 @@ rule choose_recomputed:
         stages=lambda wildcards: list(earlier_tables(wildcards)),
         chains=lambda wildcards: auto_budgets(wildcards),
         updates=lambda wildcards: updates_file(wildcards.group),
+        lineage=lambda wildcards: lineage_of(wildcards),
     message:
         "Choosing what {wildcards.group} recomputes at {wildcards.stage}"
     script:
@@ -76,6 +78,7 @@ use rule sample_probe as sample_stage with:
         chains=lambda wildcards: chains_with(wildcards, "runs"),
         seed=lambda wildcards: 2 * stage_number(wildcards) + 1,
         updates=lambda wildcards: updates_file(wildcards.group),
+        lineage=lambda wildcards: lineage_of(wildcards),
         distribution=SCALE["swarm"]["updates"],
     message:
         "Sampling the swarm of {wildcards.group} at {wildcards.stage}"
@@ -106,6 +109,7 @@ rule update_mixes:
         pools=lambda wildcards: list(stage_pools(wildcards)),
         chains=lambda wildcards: [chain.to_dict() for chain in active_chains(wildcards)],
         updates=lambda wildcards: updates_file(wildcards.group),
+        lineage=lambda wildcards: lineage_of(wildcards),
         request={key: SCALE[key] for key in ("kl", "repetition", "requested_tokens")},
     message:
         "Proposing the mixes of {wildcards.group} at {wildcards.stage}"

@@ -183,12 +183,14 @@ def add_single_updates(plan: Plan, updates: Mapping[str, SingleUpdate]) -> None:
                 update.own, update.own, update.scale.proxy, update.own_runs,
                 made_by="sample_stage", stage=update.stage, seed=60 + number,
             )  # fmt: skip
+            plan.after[update.own] = tuple(update.pools.values())
         natural = ["natural"] if update.operators else []
         names = (*natural, *(chain.name for chain in update.groups()[update.name]))
         plan.swarms[update.target] = SwarmSpec(
             update.target, update.own, "target", len(names), names,
             made_by="update_mixes", stage=update.stage,
         )  # fmt: skip
+        plan.after[update.target] = tuple(update.swarms[:-1])
         for name in (update.name, update.own, update.target):
             plan.update_files[name] = update.file
     for question in ("operators", "theory"):

@@ -5,7 +5,9 @@ from the initial stage to the last: each stage's mix is the next one's p̃. Chai
 needs together form a group, and their runs at a stage form one swarm.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import cache, cached_property
 from typing import Any
 
 from olmix.planning import (
@@ -126,11 +128,25 @@ class UpdatePlan:
             strategy = PARTIAL_MIXTURE_REUSE
         elif strategy in FROM_SCRATCH:
             strategy = FULL_RECOMPUTATION
-        return {entry.stage: entry.runs for entry in plan(self.sequence, strategy, chain.c)}[stage]
+        return self._planned(strategy, chain.c)[stage]
+
+    @cached_property
+    def _planned(self) -> Callable[[str, int], dict[str, int]]:
+        """Runs by stage of a strategy and c, each worked out once: every seed asks again."""
+
+        @cache
+        def planned(strategy: str, c: int) -> dict[str, int]:
+            return {entry.stage: entry.runs for entry in plan(self.sequence, strategy, c)}
+
+        return planned
 
     def total_runs(self, chain: Chain) -> int:
         """Proxy runs over all stages: the x axis of the main figure."""
         return sum(self.budget(chain, stage) for stage in self.stages)
+
+    def new_runs(self, chain: Chain) -> int:
+        """Proxy runs that are trained for a chain alone, those it draws from pools left out."""
+        return sum(self.runs(chain, stage) + self.probe_runs(chain, stage) for stage in self.stages)
 
     def probe_runs(self, chain: Chain, stage: str) -> int:
         """Runs of the probe swarm that auto partial reuse needs before it chooses."""
@@ -180,6 +196,7 @@ class UpdatePlan:
                 spec = MixesSpec(self.pool(stage), SpaceSpec(stage), size, kind, seed=11 + number)
                 plan.sample(spec, proxy)
         for group, chains in self.groups().items():
+            before = [self.pool(INITIAL)]
             for number, stage in enumerate(self.updates):
                 for suffix, count in (("-probe", self.probe_runs), ("", self.runs)):
                     size = sum(count(chain, stage) for chain in chains)
@@ -189,6 +206,10 @@ class UpdatePlan:
                         plan.swarms[name] = SwarmSpec(
                             name, name, proxy, size, made_by="sample_stage", stage=stage, seed=seed
                         )
+                        plan.after[name] = tuple(before)
+                        before.append(name)
+                if self.pool(stage) in plan.swarms:
+                    before.append(self.pool(stage))
             names = ("natural", *(chain.name for chain in chains))
             # The checkpoints figure follows natural and partial reuse along training.
             partial = (c.name for c in chains if c.strategy == PARTIAL_MIXTURE_REUSE)
@@ -197,3 +218,6 @@ class UpdatePlan:
                 f"{group}-target", f"{group}-{self.stages[-1]}", "target", len(names), names,
                 curve=curve, made_by="update_mixes", stage=self.stages[-1],
             )  # fmt: skip
+            plan.after[f"{group}-target"] = tuple(before)
+        plan.question("updates", studies=(), swarms=["main-target"])
+        plan.question("budgets", studies=(), swarms=[f"{group}-target" for group in self.groups()])
