@@ -61,10 +61,16 @@ def test_a_goal_that_is_not_reached_is_no_speed_up(results):
     assert value(results, "C16", "speed_up") == 1.0
 
 
-@pytest.mark.parametrize("keep", [0, 1])
-def test_without_curves_there_is_no_speed_up_to_measure(results, keep):
-    last = "mix,step,bpb\nnatural,1000,0.8\npartial_mixture_reuse,1000,0.7\n"
-    (results.folder / "updates" / "checkpoints.csv").write_text(last if keep else "\n")
+LAST_STEP = "mix,step,bpb\nnatural,1000,0.8\npartial_mixture_reuse,1000,0.7\n"
+
+
+@pytest.mark.parametrize("text", [LAST_STEP, "\n", None])
+def test_without_curves_there_is_no_speed_up_to_measure(results, text):
+    path = results.folder / "updates" / "checkpoints.csv"
+    if text is None:
+        path.unlink()
+    else:
+        path.write_text(text)
     with pytest.raises(NotMeasured, match="no BPB along training"):
         measured(results, "C16")
 

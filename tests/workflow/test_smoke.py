@@ -215,3 +215,26 @@ def test_mixes_of_one_study_are_valid(finished):
     folder = finished.folder / "results" / "smoke" / "propose_mixes" / "rq4"
     assert json.loads((folder / "topics-log_linear.json").read_text())["status"] == "optimal"
     assert len(read_mix(folder / "topics-log_linear.json")) == 4
+
+
+def test_verdicts_of_a_repetition_are_read_where_there_are_any(finished):
+    """The last test: it leaves a repetition of the smoke scale behind."""
+    path = finished.folder / "config" / "claims.yaml"
+    content = yaml.safe_load(path.read_text())
+    content["repetitions"]["smoke"] = ["other"]
+    path.write_text(yaml.safe_dump(content, sort_keys=False))
+
+    def column() -> set[str]:
+        done = finished.snakemake("--cores", "1", "claims")
+        assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+        return set(pd.read_csv(finished.folder / "results" / "claims.csv")["other"])
+
+    assert column() == {"not run: snakemake claims --config scale=other"}
+    own = finished.folder / "results" / "smoke" / "verdicts.csv"
+    other = finished.folder / "results" / "other" / "verdicts.csv"
+    other.parent.mkdir()
+    other.write_bytes(own.read_bytes())
+    assert finished.planned("claims") == {"claims": 1}
+    assert column() == {"same"}
+    other.unlink()
+    assert finished.planned("claims") == {"claims": 1}

@@ -37,6 +37,10 @@ class Evidence:
     results: Path
     confidence: float
 
+    def has(self, question: str, name: str) -> bool:
+        """Whether a question's results hold a table: not every scale has every one."""
+        return (self.results / question / f"{name}.csv").is_file()
+
     def table(self, question: str, name: str) -> pd.DataFrame:
         """A table of a question's results."""
         path = self.results / question / f"{name}.csv"
