@@ -1,8 +1,8 @@
 """A law designed to look like the paper's domains and tasks: skills taught and skills needed.
 
-``config/law.yaml`` says what is designed in, and why. The law is over what a corpus would store: the
-domains at their finest, and earlier contents of revised ones. Any stage's mix is a mix over these
-(`olmix.study.space.stored_mix`), so one law serves all stages: a partitioned domain is the
+``config/law.yaml`` says what is designed in, and why. The law is over what a corpus would store:
+the domains at their finest, and earlier contents of revised ones. Any stage's mix is a mix over
+these (`olmix.study.space.stored_mix`), so one law serves all stages: a partitioned domain is the
 token-weighted union of its parts, and log-linear wherever its parts are.
 """
 

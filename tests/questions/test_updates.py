@@ -105,6 +105,16 @@ def test_distances_are_by_seed(answered):
     assert table.loc["full_recomputation", "to_full_recomputation"].tolist() == [0, 0]
 
 
+def test_runs_that_were_not_trained_have_no_curve(question, tmp_path):
+    records = {name: dict(zip(DOMAINS, mix, strict=True)) for name, mix in MIXES.items()}
+    data = question({}, {"main-target": targets()}, {"main-last": records})
+    answer(data, Answer(tmp_path / "updates", "updates", data), COSTS, "last")
+    summary = read_json(tmp_path / "updates" / "summary.json")
+    assert summary["partial_to_full_tv"] == pytest.approx(0.1)
+    assert "data_efficiency" not in summary
+    assert not (tmp_path / "updates" / "checkpoints.csv").exists()
+
+
 @pytest.mark.parametrize(
     ("partial", "times"),
     [

@@ -78,3 +78,8 @@ def test_what_is_not_there_is_named():
         scale.model("90m")
     with pytest.raises(OlmixError, match="scale 'mine' has no setting 'kl'"):
         scale["kl"]
+
+
+def test_only_plain_training_needs_no_notice():
+    assert load_scale(SCALES, "tiny").notice is None
+    assert load_scale(SCALES, "simulated").notice.startswith("SIMULATED")

@@ -28,7 +28,7 @@ def whole_plan(name):
     return plan, updates
 
 
-@pytest.mark.parametrize("scale", ["tiny", "tiny-seed1", "smoke", "paper"])
+@pytest.mark.parametrize("scale", ["tiny", "tiny-seed1", "smoke", "paper", "simulated"])
 def test_every_scale_has_a_plan_that_passes_its_checks(scale):
     plan, _ = whole_plan(scale)
     assert set(QUESTIONS) <= set(plan.asks)
@@ -36,15 +36,21 @@ def test_every_scale_has_a_plan_that_passes_its_checks(scale):
         assert all(plan.swarms[name].size > 0 for name in plan.needed_swarms(question))
 
 
-def test_paper_swarms_have_the_papers_sizes():
-    plan, updates = whole_plan("paper")
+@pytest.mark.parametrize("scale", ["paper", "simulated"])
+def test_paper_swarms_have_the_papers_sizes(scale):
+    plan, updates = whole_plan(scale)
     assert plan.swarms["topics"].size == 128
     assert plan.swarms["sources"].size == 64
     # Appendix RQ2: m = 6, 12, 18, 24 with c = 1..5 and three seeds.
     assert len(plan.studies["rq2"].proposals) == 4 * 5 * 3
     # §5.1: total proxy runs of each strategy of the main figure.
     totals = {chain.strategy: updates.total_runs(chain) for chain in updates.groups()["main"]}
-    assert totals["full_recomputation"] == 832
+    full = {
+        chain.c: updates.total_runs(chain)
+        for chain in updates.groups()["main"]
+        if chain.strategy == "full_recomputation"
+    }
+    assert full == {1: 267, 2: 416, 3: 832}
     assert totals["swarm_reuse"] == 268
     assert totals["full_mixture_reuse"] == 216
     assert totals["partial_mixture_reuse"] == 272
@@ -65,8 +71,17 @@ def test_dry_run_of_one_question_lists_only_its_jobs(clone):
     assert not {"rq1", "draw_figure", "update_mixes"} & set(jobs)
 
 
+@pytest.mark.parametrize("target", ["figures/checkpoints.pdf", "results/methods"])
+def test_what_only_training_gives_is_refused_where_runs_are_simulated(clone, target):
+    done = clone.snakemake("-n", target, scale="simulated")
+    assert done.returncode != 0
+    name = target.split("/")[1].removesuffix(".pdf")
+    assert f"{name}: needs " in done.stdout + done.stderr
+    assert "scale 'simulated' trains nothing (engine: simulate)" in done.stdout + done.stderr
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("scale", ["tiny", "paper"])
+@pytest.mark.parametrize("scale", ["tiny", "paper", "simulated"])
 def test_dry_run_of_everything_needs_no_data(clone, scale):
     jobs = clone.planned(scale=scale)
     assert set(QUESTIONS) <= set(jobs)

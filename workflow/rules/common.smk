@@ -137,8 +137,8 @@ def refuse_unmade(name):
     """One clear line for whoever asks for what the scale's engine cannot make."""
     if not is_made(name):
         raise WorkflowError(
-            f"{name}: needs {NEEDS_TRAINING[name]}, which scale '{SCALE.name}' has not: its engine "
-            f"is '{SCALE['engine']}', nothing is trained. Another scale makes it, such as tiny."
+            f"{name}: needs {NEEDS_TRAINING[name]}, but scale '{SCALE.name}' trains nothing "
+            f"(engine: {SCALE['engine']}); use another scale, such as tiny"
         )
 
 
