@@ -27,6 +27,17 @@ if SCALE["engine"] == "simulate":
     include: "workflow/rules/simulate.smk"
 
 
+# Seconds each: with a cluster they run where Snakemake runs, and do not wait in its queue.
+localrules:
+    all,
+    sample_swarm,
+    sample_probe,
+    sample_stage,
+    list_runs,
+    collect_swarm,
+    draw_figure,
+
+
 rule all:
     default_target: True
     input:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-PARTS = ("Snakefile", "workflow", "config", "scripts", "profiles", "envs")
+PARTS = ("Snakefile", "workflow", "config", "scripts", "profiles", "envs", "slurm")
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from olmix.errors import OlmixError
 from olmix.published.settings import load_settings
 from olmix.study.checks import check_plan
 from olmix.study.compute import Machine, RunCost
+from olmix.study.gpu_requests import evaluation_requests, training_requests
 from olmix.study.methods import load_methods, plan_methods
 from olmix.study.questions import plan_questions
 from olmix.study.scale import load_scale
@@ -36,6 +37,8 @@ try:
     check_plan(PLAN, SCALE, SEQUENCE)
     SINGLE_UPDATES = load_single_updates(workflow.basedir, UPDATES)
     add_single_updates(PLAN, SINGLE_UPDATES)
+    TRAINING_GPUS = training_requests(SCALE, config["gpu_request"])
+    EVALUATION_GPUS = evaluation_requests(SCALE, config["gpu_request"])
     PUBLISHED = load_settings(Path(workflow.basedir) / "config" / "published.yaml")
 except OlmixError as error:
     raise WorkflowError(str(error))
@@ -155,7 +158,7 @@ def model_of(swarm):
 
 def science_of(swarm):
     """Those of them that decide the result: what a job asks for is left out."""
-    hardware = ("threads", "gpu", "nodes")
+    hardware = ("threads", "gpu", "nodes", "processes_per_node")
     return {key: value for key, value in model_of(swarm).items() if key not in hardware}
 
 
@@ -178,6 +181,16 @@ def evaluation_of(swarm):
     """Minutes and memory of a job that evaluates some of a swarm's runs."""
     cost = RunCost(PLAN.swarms[swarm].model, model_of(swarm), MACHINE)
     return cost.evaluation_request(job_size(swarm)[0])
+
+
+def training_gpus(swarm):
+    """The GPUs and nodes that a job asks for which trains some of a swarm's runs."""
+    return TRAINING_GPUS[PLAN.swarms[swarm].model]
+
+
+def evaluation_gpus(swarm):
+    """The GPU that a job asks for which evaluates some of them."""
+    return EVALUATION_GPUS[PLAN.swarms[swarm].model]
 
 
 def space_of(swarm):
@@ -509,16 +522,6 @@ def scoring_options():
     if settings["max_instances"] is not None:
         options += f" --max-instances {settings['max_instances']}"
     return options
-
-
-def launch(swarm):
-    """How a training job starts: one process, or torchrun over the GPUs it asked for."""
-    gpus = model_of(swarm)["gpu"]
-    if gpus <= 1:
-        return "python -m olmix train"
-    return (
-        f"torchrun --nproc-per-node {gpus} --no-python python -m olmix train --sharded"
-    )
 
 
 def published_settings(*keys):

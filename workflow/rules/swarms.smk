@@ -76,15 +76,19 @@ rule train_proxies:
         mem_mb=lambda wildcards: training_of(wildcards.proxies).mem_mb,
         runtime=lambda wildcards: training_of(wildcards.proxies).runtime,
         micro_batch=lambda wildcards: training_of(wildcards.proxies).micro_batch,
-        gpu=lambda wildcards: model_of(wildcards.proxies)["gpu"],
+        gpu=lambda wildcards: training_gpus(wildcards.proxies).gpu,
+        gres=lambda wildcards: training_gpus(wildcards.proxies).gres,
+        nodes=lambda wildcards: training_gpus(wildcards.proxies).nodes,
+        processes=lambda wildcards: training_gpus(wildcards.proxies).processes,
     params:
-        launch=lambda wildcards: launch(wildcards.proxies),
         state=f"{RESULTS}/state",
         scoring=scoring_options(),
     message:
         "Training proxies of {wildcards.proxies}, job {wildcards.shard}"
     shell:
-        "{{ {params.launch} --runs {input.runs}/{wildcards.shard}.json --state {params.state}"
+        "{{ python -m olmix train --nodes {resources.nodes} --processes {resources.processes}"
+        " --cpus {threads} --slurm-minutes {resources.runtime}"
+        " --runs {input.runs}/{wildcards.shard}.json --state {params.state}"
         " --suite {input.data}/suite --tokenizer {input.data}/tokenizer.json {params.scoring}"
         " --micro-batch {resources.micro_batch}"
         " && python scripts/link_runs.py --runs {input.runs}/{wildcards.shard}.json --out {output.runs};"
@@ -107,7 +111,9 @@ rule evaluate_proxies:
     resources:
         mem_mb=lambda wildcards: evaluation_of(wildcards.proxies).mem_mb,
         runtime=lambda wildcards: evaluation_of(wildcards.proxies).runtime,
-        gpu=lambda wildcards: min(1, model_of(wildcards.proxies)["gpu"]),
+        gpu=lambda wildcards: evaluation_gpus(wildcards.proxies).gpu,
+        gres=lambda wildcards: evaluation_gpus(wildcards.proxies).gres,
+        processes=lambda wildcards: evaluation_gpus(wildcards.proxies).processes,
     params:
         batch_tokens=SCALE["evaluation"]["batch_tokens"],
         max_instances=SCALE["evaluation"]["max_instances"],
