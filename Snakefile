@@ -8,6 +8,9 @@ min_version("9.20")
 configfile: "config/config.yaml"
 
 
+report: "workflow/report/workflow.rst"
+
+
 include: "workflow/rules/common.smk"
 include: "workflow/rules/domains.smk"
 include: "workflow/rules/swarms.smk"
@@ -18,6 +21,7 @@ include: "workflow/rules/questions.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/published.smk"
+include: "workflow/rules/report.smk"
 
 
 rule all:
@@ -26,3 +30,4 @@ rule all:
         every_figure(),
         every_question(),
         "results/tables",
+        every_page(),

@@ -9,6 +9,7 @@ sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
 
 from olmix.errors import OlmixError
 from olmix.published.settings import load_settings
+from olmix.report.categories import category
 from olmix.study.checks import check_plan
 from olmix.study.methods import load_methods, plan_methods
 from olmix.study.questions import plan_questions
@@ -69,6 +70,12 @@ FIGURES = {
     "methods": "methods",
 }
 
+# question -> the results whose tables the report shows
+ANSWERS = {question: f"results/{question}" for question in FIGURES.values()} | {
+    "tables": "results/tables",
+    "published": "results/published/published_table",
+}
+
 
 wildcard_constraints:
     mixes="|".join(PLAN.mixes),
@@ -80,6 +87,7 @@ wildcard_constraints:
     group="|".join(UPDATES.groups()),
     stage="|".join(UPDATES.stages),
     figure="|".join(FIGURES),
+    question="|".join(ANSWERS),
     law="|".join(PUBLISHED["regression"]["families"]),
     released="|".join(PUBLISHED_FIGURES),
 
@@ -326,3 +334,23 @@ def published_files():
     names = ("ratios.csv", "metrics.csv", "meta.json")
     root = Path(PUBLISHED["local"])
     return sorted(str(path) for name in names for path in root.rglob(name))
+
+
+def every_page():
+    """What the report shows besides figures; the released swarms have a target of their own."""
+    tables = [f"results/report/{name}" for name in ANSWERS if name != "published"]
+    return ["results/report/overview.html", *tables]
+
+
+def answers_of_scale():
+    """The results folders of all questions, by name."""
+    return {name: folder for name, folder in ANSWERS.items() if name != "published"}
+
+
+def planned_runs():
+    """How many runs of each kind the whole study trains."""
+    sizes = {
+        kind: sum(PLAN.swarms[swarm].size for swarm in swarms)
+        for kind, swarms in (("proxy", PROXY_SWARMS), ("target", TARGET_SWARMS))
+    }
+    return list(sizes.items())
