@@ -233,13 +233,9 @@ def choices_of(wildcards):
     )
 
 
-def earlier_tables(wildcards):
-    """The collected swarms of the stages before, by stage; the initial one is the pool."""
-    before = UPDATES.stages[: UPDATES.stages.index(wildcards.stage)]
-    swarms = {
-        stage: f"{wildcards.group}-{stage}" for stage in before if stage != INITIAL
-    }
-    swarms = {INITIAL: f"pool-{INITIAL}"} | swarms
+def own_tables(group, stages):
+    """The collected swarms that a group's chains trained for themselves, by stage."""
+    swarms = {stage: f"{group}-{stage}" for stage in stages}
     return {
         stage: tables_of([name])[0]
         for stage, name in swarms.items()
@@ -247,24 +243,31 @@ def earlier_tables(wildcards):
     }
 
 
+def earlier_tables(wildcards):
+    """Those of the stages before, and of their probes."""
+    before = UPDATES.stages[: UPDATES.stages.index(wildcards.stage)]
+    names = [name for stage in before for name in (stage, f"{stage}-probe")]
+    return own_tables(wildcards.group, names)
+
+
 def stage_tables(wildcards):
-    """The collected swarms up to and with a stage, by stage."""
-    if wildcards.stage == INITIAL:
-        return {}
-    swarm = f"{wildcards.group}-{wildcards.stage}"
-    now = {wildcards.stage: tables_of([swarm])[0]} if swarm in PLAN.swarms else {}
-    return earlier_tables(wildcards) | now
+    """That of a stage."""
+    return own_tables(wildcards.group, [wildcards.stage])
+
+
+def stage_pools(wildcards):
+    """The pools that chains may draw from up to and with a stage, by stage."""
+    stages = UPDATES.stages[: UPDATES.stages.index(wildcards.stage) + 1]
+    return own_tables("pool", stages)
 
 
 def stage_input(wildcards):
-    """What else the proposals of a stage wait for: pool, previous mixes, probe and choices."""
+    """What else the proposals of a stage wait for: previous mixes, probe and choices."""
     found = dict(choices_of(wildcards))
     if has_probe(wildcards):
         found["probe"] = tables_of([f"{wildcards.group}-{wildcards.stage}-probe"])[0]
     if wildcards.stage != INITIAL:
         found["previous"] = previous_mixes(wildcards)
-    if f"pool-{wildcards.stage}" in PLAN.swarms:
-        found["pool"] = tables_of([f"pool-{wildcards.stage}"])[0]
     return found
 
 

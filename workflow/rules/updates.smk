@@ -36,6 +36,7 @@ rule choose_recomputed:
         previous=lambda wildcards: previous_mixes(wildcards),
         probe=f"{RESULTS}/collect_swarm/{{group}}-{{stage}}-probe/ratios.csv",
         tables=lambda wildcards: list(earlier_tables(wildcards).values()),
+        pool=f"{RESULTS}/collect_swarm/pool-{INITIAL}/ratios.csv",
     output:
         choices=f"{RESULTS}/choose_recomputed/{{group}}-{{stage}}.json",
     log:
@@ -85,6 +86,7 @@ rule update_mixes:
         unpack(lambda wildcards: stage_input(wildcards)),
         data=rules.build_domains.output.data,
         tables=lambda wildcards: list(stage_tables(wildcards).values()),
+        pools=lambda wildcards: list(stage_pools(wildcards).values()),
     output:
         proposals=directory(f"{RESULTS}/update_mixes/{{group}}-{{stage}}"),
         mixes=f"{RESULTS}/update_mixes/{{group}}-{{stage}}.csv",
@@ -101,6 +103,7 @@ rule update_mixes:
     params:
         stage=lambda wildcards: wildcards.stage,
         stages=lambda wildcards: list(stage_tables(wildcards)),
+        pools=lambda wildcards: list(stage_pools(wildcards)),
         chains=lambda wildcards: [chain.to_dict() for chain in active_chains(wildcards)],
         updates=SCALE["updates"],
         request={key: SCALE[key] for key in ("kl", "repetition", "requested_tokens")},

@@ -68,7 +68,7 @@ class SwarmSpec:
     model: str
     size: int
     proposals: tuple[str, ...] = ()
-    curve: bool = False  # also evaluate along training
+    curve: tuple[str, ...] = ()  # runs that are also scored along training
     seed: int = 0
     made_by: str = "sample_swarm"
     stage: str | None = None
@@ -118,13 +118,13 @@ class Plan:
     #: question -> its studies
     asks: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def sample(self, spec: MixesSpec, model: str, *, curve: bool = False) -> str:
+    def sample(self, spec: MixesSpec, model: str) -> str:
         """Add sampled mixes and a swarm of the same name trained on them; shared if already there.
 
         Two questions may ask for the same swarm; asking for another one under its name is a bug.
         """
         _put(self.mixes, spec.name, spec)
-        swarm = SwarmSpec(spec.name, spec.name, model, spec.size, curve=curve, seed=spec.seed)
+        swarm = SwarmSpec(spec.name, spec.name, model, spec.size, seed=spec.seed)
         _put(self.swarms, spec.name, swarm)
         return spec.name
 
@@ -144,15 +144,14 @@ class Plan:
         return spec
 
     def train_proposals(
-        self, study: str, model: str, name: str, only: Iterable[str] | None = None,
-        *, curve: bool = False,
-    ) -> str:  # fmt: skip
+        self, study: str, model: str, name: str, only: Iterable[str] | None = None
+    ) -> str:
         """Add the runs of a model on a study's proposals (or some of them)."""
         names = (
             tuple(p.name for p in self.studies[study].proposals) if only is None else tuple(only)
         )
         spec = SwarmSpec(
-            name, study, model, len(names), names, curve, made_by="propose_mixes", stage="final"
+            name, study, model, len(names), names, made_by="propose_mixes", stage="final"
         )
         _put(self.swarms, name, spec)
         return name
@@ -207,7 +206,7 @@ def from_params(kind: type, params: dict[str, Any]) -> Any:
     values = dict(params)
     if kind is MixesSpec:
         values["space"] = SpaceSpec(**values["space"])
-    for name in ("strengths", "proposals"):
+    for name in ("strengths", "proposals", "curve"):
         if isinstance(values.get(name), list):
             values[name] = tuple(values[name])
     if kind is StudySpec:

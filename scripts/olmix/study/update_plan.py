@@ -94,11 +94,12 @@ class UpdatePlan:
         }
 
     def runs(self, chain: Chain, stage: str) -> int:
-        """New runs of a chain at a stage, the probe's left out.
+        """Runs of a chain's own at a stage, the probe's left out.
 
-        Full recomputation draws from the pool of its stage, see `pool_size`.
+        Chains whose mixes do not depend on p̃ draw theirs from the pool of the stage, see
+        `pool_size`.
         """
-        if stage == INITIAL or chain.strategy == FULL_RECOMPUTATION:
+        if stage == INITIAL or chain.strategy in (FULL_RECOMPUTATION, SWARM_REUSE):
             return 0
         return self.budget(chain, stage) - self.probe_runs(chain, stage)
 
@@ -126,32 +127,53 @@ class UpdatePlan:
         split = split_domains(domains[self.previous(stage)], domains[stage])
         return len(split.resulting)
 
+    def draws(self, chain: Chain, stage: str) -> bool:
+        """Whether a chain draws its runs of a stage from the stage's pool.
+
+        All do at the initial stage. Later, swarm reuse does, and full recomputation at the last
+        stage: its mix there does not depend on the stages between.
+        """
+        last = stage == self.stages[-1]
+        return (
+            stage == INITIAL
+            or chain.strategy == SWARM_REUSE
+            or (last and chain.strategy == FULL_RECOMPUTATION)
+        )
+
     def pool_size(self, stage: str) -> int:
-        """Runs of the pool that full recomputation draws its seeds and multipliers from."""
-        domains = {entry.name: entry.domains for entry in self.sequence.stages()}[stage]
-        return round(self.scale["pool_share"] * swarm_size(len(domains), 3))
+        """Runs of the pool of a stage, from which seeds, multipliers and both R draw theirs."""
+        drawn = [
+            self.budget(chain, stage)
+            for chains in self.groups().values()
+            for chain in chains
+            if self.draws(chain, stage)
+        ]
+        return round(self.scale["pool_share"] * max(drawn))
 
     def add_to(self, plan: Plan) -> None:
         """Put all swarms into the workflow's plan: pools, stages, probes, targets."""
         proxy = self.scale.proxy
-        for stage in (INITIAL, self.stages[-1]):
+        for number, stage in enumerate(self.stages):
             kind = "sparse" if stage == INITIAL else "two_level"
-            spec = MixesSpec(
-                f"pool-{stage}", SpaceSpec(stage), self.pool_size(stage), kind, seed=11
-            )
-            plan.sample(spec, proxy)
+            size = self.pool_size(stage)
+            if size:
+                spec = MixesSpec(f"pool-{stage}", SpaceSpec(stage), size, kind, seed=11 + number)
+                plan.sample(spec, proxy)
         for group, chains in self.groups().items():
             for number, stage in enumerate(self.updates):
                 for suffix, count in (("-probe", self.probe_runs), ("", self.runs)):
                     size = sum(count(chain, stage) for chain in chains)
                     if size:
                         name = f"{group}-{stage}{suffix}"
-                        seed = 20 + number
+                        seed = 30 + number
                         plan.swarms[name] = SwarmSpec(
                             name, name, proxy, size, made_by="sample_stage", stage=stage, seed=seed
                         )
             names = ("natural", *(chain.name for chain in chains))
+            # The checkpoints figure follows natural and partial reuse along training.
+            partial = (c.name for c in chains if c.strategy == PARTIAL_MIXTURE_REUSE)
+            curve = ("natural", *partial) if group == "main" else ()
             plan.swarms[f"{group}-target"] = SwarmSpec(
                 f"{group}-target", f"{group}-{self.stages[-1]}", "target", len(names), names,
-                curve=group == "main", made_by="update_mixes", stage=self.stages[-1],
+                curve=curve, made_by="update_mixes", stage=self.stages[-1],
             )  # fmt: skip
