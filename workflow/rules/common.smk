@@ -345,6 +345,11 @@ def every_page():
     return ["results/report/overview.html", *tables]
 
 
+def every_picture():
+    """All figures of the study as PNG."""
+    return [f"figures/{figure}.png" for figure in FIGURES]
+
+
 def answers_of_scale():
     """The results folders of all questions, by name."""
     return {name: folder for name, folder in ANSWERS.items() if name != "published"}

@@ -59,3 +59,23 @@ rule report_overview:
         "Summing up runtimes and provenance"
     script:
         "../../scripts/report_overview.py"
+
+
+rule gallery:
+    input:
+        figures=every_picture(),
+        answers=list(answers_of_scale().values()),
+    log:
+        f"{RESULTS}/logs/gallery.log",
+    localrule: True
+    conda:
+        "../../envs/environment.yaml"
+    params:
+        scale=SCALE.name,
+        runs=planned_runs(),
+        figures=FIGURES,
+        cost="results/paper/cost.csv",
+    message:
+        "Refreshing figures/gallery and the README's numbers"
+    script:
+        "../../scripts/gallery.py"

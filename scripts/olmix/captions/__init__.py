@@ -1,7 +1,8 @@
-"""What each figure and table shows and what was found, in sentences with the numbers of the results.
+"""What each figure and table shows and what was found, in sentences with the results' numbers.
 
 A module per question, named after it: a function per figure, named after it; ``finding``, the
-question's answer in a sentence or two; and ``TABLES``, what each table holds.
+question's answer in a sentence or two; and ``TABLES``, what each table holds: a sentence that the
+finding follows, or a function of the results folder.
 """
 
 from importlib import import_module
@@ -21,9 +22,9 @@ def figure_caption(question: str, figure: str, answer: Path) -> str:
 
 
 def table_caption(question: str, table: str, answer: Path) -> str:
-    """What a table holds, then the question's finding."""
+    """What a table holds and what was found."""
     held = getattr(_module(question), "TABLES", {}).get(table, f"Table *{table}*.")
-    return f"{held} {finding(question, answer)}"
+    return held(answer) if callable(held) else f"{held} {finding(question, answer)}"
 
 
 def finding(question: str, answer: Path) -> str:

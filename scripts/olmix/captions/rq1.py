@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from olmix.captions.wording import interval, named, spoken
+from olmix.captions.wording import difference, interval, named, spoken
 from olmix.files import read_json
 
 __all__ = ["TABLES", "finding", "proxy_size"]
@@ -27,11 +27,11 @@ def finding(answer: Path) -> str:
         gap = against[smallest]
         text += (
             f" {spoken(smallest)} differs from the chosen proxy by "
-            f"{gap['difference']:+.3f} ({interval(gap['interval'])})."
+            f"{difference(gap['difference'])} ({interval(gap['interval'])})."
         )
     return text
 
 
 def proxy_size(answer: Path) -> str:
     """Figure of RQ1."""
-    return f"Average BPB of the target against that of each proxy size, a point per mix. {finding(answer)}"
+    return f"Average BPB of each mix with the target and with each proxy size. {finding(answer)}"

@@ -57,7 +57,7 @@ def checkpoints(answer: Path) -> str:
     found = (
         "Partial mixture reuse does not reach the final BPB of natural."
         if times is None
-        else f"Partial mixture reuse reaches the final BPB of natural in {times:.2f} times fewer steps."
+        else f"Partial mixture reuse reaches natural's final BPB in {times:.2f} times fewer steps."
     )
     return f"BPB along the training of the target. {found}"
 

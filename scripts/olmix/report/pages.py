@@ -61,7 +61,9 @@ def table_page(path: Path, caption: str, provenance: Mapping[str, Any]) -> str:
 
 def html_table(frame: pd.DataFrame) -> str:
     """Rows and columns; numbers to five significant digits, aligned right."""
-    kinds = ["" if pd.api.types.is_numeric_dtype(kind) else " class='text'" for kind in frame.dtypes]
+    kinds = [
+        "" if pd.api.types.is_numeric_dtype(kind) else " class='text'" for kind in frame.dtypes
+    ]
     head = _row("th", zip(map(str, frame.columns), kinds, strict=True))
     body = [
         _row("td", zip(map(_shown, row), kinds, strict=True))
