@@ -31,6 +31,7 @@ __all__ = [
 # Figures are saved at 200 dots per inch.
 _SHRINK = 110 / 200
 _COLOURS = 256
+_VERDICT_COLUMNS = ("id", "claim", "paper_value", "value", "low", "high", "measured", "verdict")
 _CLAIM_COLUMNS = ("id", "claim", "paper", "ours", "verdict")
 _STRATEGIES = {
     "partial_mixture_reuse-c3": "partial mixture reuse",
@@ -66,11 +67,28 @@ def _claims(path: Path) -> list[dict[str, str]]:
     """The scoreboard's rows; none where it was not made."""
     if not path.is_file():
         return []
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    for column in _CLAIM_COLUMNS:
+    frame = pd.read_csv(path)
+    for column in _VERDICT_COLUMNS:
         if column not in frame:
             raise OlmixError(f"{path}: column '{column}' is missing, it has {', '.join(frame)}")
-    return frame[list(_CLAIM_COLUMNS)].to_dict("records")
+    return [
+        {
+            "id": row.id,
+            "claim": row.claim,
+            "paper": row.paper_value,
+            "ours": _with_interval(row.value, row.low, row.high, row.measured),
+            "verdict": row.verdict,
+        }
+        for row in frame.itertuples()
+    ]
+
+
+def _with_interval(value: float, low: float, high: float, measured: str) -> str:
+    """A number with what it is; nothing where nothing was measured."""
+    if pd.isna(value):
+        return "–"
+    ends = "" if low == high else f" [{low:.3g}, {high:.3g}]"
+    return f"{value:.3g}{ends}: {measured}"
 
 
 def gpu_hours(path: Path) -> dict[str, float]:
@@ -78,7 +96,7 @@ def gpu_hours(path: Path) -> dict[str, float]:
     if not path.is_file():
         return {}
     frame = pd.read_csv(path)
-    return dict(zip(frame["question"], frame["gpu_hours"].astype(float), strict=True))
+    return dict(zip(frame["question"], frame["device_hours"].astype(float), strict=True))
 
 
 def render_main(numbers: Mapping[str, Any]) -> str:

@@ -71,7 +71,7 @@ FIGURES = {
 }
 
 # question -> the results whose tables the report shows
-ANSWERS = {question: f"results/{question}" for question in FIGURES.values()} | {
+ANSWERS = {name: f"results/{name}" for name in (*FIGURES.values(), *PLAN.asks)} | {
     "tables": "results/tables",
     "published": "results/published/published_table",
 }

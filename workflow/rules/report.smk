@@ -74,7 +74,7 @@ rule gallery:
         scale=SCALE.name,
         runs=planned_runs(),
         figures=FIGURES,
-        cost="results/paper/cost.csv",
+        cost="results/paper/cost/questions.csv",
     message:
         "Refreshing figures/gallery and the README's numbers"
     script:

@@ -19,6 +19,7 @@ CATEGORIES = {
     "rq6": "RQ6 Where to enforce repetition caps?",
     "rq7": "RQ7 Which solver?",
     "methods": "Mixing methods side by side",
+    "noise": "Noise of single runs",
     "tables": "Domains, tasks, models, costs",
     "published": "The paper's numbers from released swarms",
     "overview": "Runtimes and provenance",
