@@ -8,6 +8,9 @@ min_version("9.20")
 configfile: "config/config.yaml"
 
 
+report: "workflow/report/workflow.rst"
+
+
 include: "workflow/rules/common.smk"
 include: "workflow/rules/domains.smk"
 include: "workflow/rules/swarms.smk"
@@ -19,6 +22,7 @@ include: "workflow/rules/figures.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/published.smk"
 include: "workflow/rules/claims.smk"
+include: "workflow/rules/report.smk"
 
 
 # Where the runs of a swarm come from is the scale's choice.
@@ -45,3 +49,4 @@ rule all:
         every_question(),
         "results/tables",
         "results/claims.csv",
+        every_page(),

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from olmix.captions import figure_caption
 from olmix.claims.board import compare_repetitions, in_markdown, judge, verdicts
 from olmix.claims.evidence import Evidence
 from olmix.claims.settings import load_claims
@@ -13,7 +14,9 @@ from olmix.plots.claims import scoreboard
 from olmix.plots.style import save, stamp, style
 
 
-def main(rules: Path, results: Path, repetitions: list[Path], scale: str, out: dict) -> None:
+def main(
+    rules: Path, results: Path, repetitions: list[Path], scale: str, notice: str | None, out: dict
+) -> None:
     """Write the board of a scale; ``repetitions`` are the verdicts of other scales."""
     settings = load_claims(rules)
     board, estimates = judge(settings, Evidence(results, settings.confidence))
@@ -25,8 +28,9 @@ def main(rules: Path, results: Path, repetitions: list[Path], scale: str, out: d
     write_text(out["text"], in_markdown(board, settings, scale))
     with style():
         drawn = scoreboard(board, estimates, settings.repetitions.get(scale, ()))
-        stamp(drawn, f"scale: {scale}")
+        stamp(drawn, f"scale: {scale}", notice)
         save(drawn, out["pdf"])
+    write_text(out["caption"], figure_caption("claims", "claims", Path(out["board"])) + "\n")
 
 
 def _write(frame: pd.DataFrame, path: str) -> None:
@@ -41,5 +45,6 @@ if __name__ == "__main__":
             results=Path(snakemake.input.answers[0]).parent,
             repetitions=[Path(path) for path in snakemake.input.get("repetitions", [])],
             scale=snakemake.params.scale,
+            notice=snakemake.params.notice,
             out=dict(snakemake.output.items()),
         )

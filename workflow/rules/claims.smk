@@ -11,7 +11,13 @@ rule claims:
         text="results/claims.md",
         verdicts=f"{RESULTS}/verdicts.csv",
         pdf="figures/claims.pdf",
-        png="figures/claims.png",
+        png=report(
+            "figures/claims.png",
+            caption="../report/figure.rst",
+            category=category("claims"),
+            labels={"result": "Figure: claims"},
+        ),
+        caption="figures/claims.rst",
     log:
         f"{RESULTS}/logs/claims.log",
     benchmark:
@@ -24,6 +30,7 @@ rule claims:
         runtime=10,
     params:
         scale=SCALE.name,
+        notice=SCALE.notice,
     message:
         "Judging the paper's claims"
     script:

@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
 from olmix.claims.settings import load_claims
 from olmix.errors import OlmixError
 from olmix.published.settings import load_settings
+from olmix.report.categories import category
 from olmix.study.checks import check_plan
 from olmix.study.compute import Machine, RunCost
 from olmix.study.gpu_requests import evaluation_requests, training_requests
@@ -104,6 +105,13 @@ NEEDS_TRAINING = {
     "methods": "text: BiMix's swarm weighs domains by the entropy of their tokens",
 }
 
+# question -> the results whose tables the report shows
+ANSWERS = {name: f"results/{name}" for name in (*FIGURES.values(), *PLAN.asks)} | {
+    "claims": "results/claims.csv",
+    "tables": "results/tables",
+    "published": "results/published/published_table",
+}
+
 
 wildcard_constraints:
     mixes="|".join(PLAN.mixes),
@@ -117,6 +125,7 @@ wildcard_constraints:
         {stage: None for updates in GROUPS.values() for stage in updates.stages}
     ),
     figure="|".join(FIGURES),
+    question="|".join(ANSWERS),
     law="|".join(PUBLISHED["regression"]["families"]),
     released="|".join(PUBLISHED_FIGURES),
 
@@ -536,3 +545,33 @@ def published_files():
     names = ("ratios.csv", "metrics.csv", "meta.json")
     root = Path(PUBLISHED["local"])
     return sorted(str(path) for name in names for path in root.rglob(name))
+
+
+def every_page():
+    """What the report shows besides figures."""
+    tables = [f"results/report/{name}" for name in answers_of_scale()]
+    return ["results/report/overview.html", *tables]
+
+
+def every_picture():
+    """All figures of the study as PNG."""
+    made = [figure for figure in FIGURES if is_made(figure)]
+    return [f"figures/{figure}.png" for figure in (*made, "claims")]
+
+
+def answers_of_scale():
+    """The results of all questions, by name; the released swarms have a target of their own."""
+    return {
+        name: answer
+        for name, answer in ANSWERS.items()
+        if name != "published" and is_made(name)
+    }
+
+
+def planned_runs():
+    """How many runs of each kind the whole study trains."""
+    sizes = {
+        kind: sum(PLAN.swarms[swarm].size for swarm in swarms)
+        for kind, swarms in (("proxy", PROXY_SWARMS), ("target", TARGET_SWARMS))
+    }
+    return list(sizes.items())
