@@ -18,6 +18,7 @@ include: "workflow/rules/questions.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/published.smk"
+include: "workflow/rules/rule_graph.smk"
 
 
 rule all:

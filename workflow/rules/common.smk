@@ -9,6 +9,7 @@ sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
 
 from olmix.errors import OlmixError
 from olmix.published.settings import load_settings
+from olmix.rule_graph import stage_of
 from olmix.study.checks import check_plan
 from olmix.study.methods import load_methods, plan_methods
 from olmix.study.questions import plan_questions
@@ -92,6 +93,35 @@ def every_figure():
 def every_question():
     """The results folder of every question."""
     return [f"results/{question}" for question in PLAN.asks]
+
+
+def graph_parts():
+    """What has a rule graph of its own: every question, and the released swarms."""
+    return [*dict.fromkeys(FIGURES.values()), "published"]
+
+
+def rules_pictures():
+    """The pictures of the rule graph: the whole, and one per part."""
+    names = ["rule_graph", *(f"rule_graph/{part}" for part in graph_parts())]
+    return [f"figures/{name}.{kind}" for name in names for kind in ("pdf", "png")]
+
+
+def stages_of_rules():
+    """The stage of every rule that runs something, by the file it is written in."""
+    return {
+        known.name: stage_of(known.name, Path(known.snakefile).stem)
+        for known in workflow.rules
+        if not known.norun
+    }
+
+
+def workflow_files():
+    """The files that rules are written in."""
+    folder = Path(workflow.basedir)
+    return [
+        str(folder / "Snakefile"),
+        *map(str, sorted(folder.glob("workflow/rules/*.smk"))),
+    ]
 
 
 def model_of(swarm):
