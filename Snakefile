@@ -19,6 +19,7 @@ include: "workflow/rules/figures.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/published.smk"
 include: "workflow/rules/rule_graph.smk"
+include: "workflow/rules/progress.smk"
 
 
 rule all:

@@ -3,11 +3,14 @@ import sys
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
+from snakemake.settings.enums import Quietness
 from snakemake.utils import validate
 
 sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
 
 from olmix.errors import OlmixError
+from olmix.progress import PROXIES, TARGETS, Training, Watch, run_work, write_plan
 from olmix.published.settings import load_settings
 from olmix.rule_graph import stage_of
 from olmix.study.checks import check_plan
@@ -356,3 +359,54 @@ def published_files():
     names = ("ratios.csv", "metrics.csv", "meta.json")
     root = Path(PUBLISHED["local"])
     return sorted(str(path) for name in names for path in root.rglob(name))
+
+
+def trainings():
+    """The swarms that the jobs at hand train, finished ones too; none if nothing is to train."""
+    jobs = [
+        job
+        for job in workflow.dag.jobs
+        if job.rule.name in ("train_proxies", "train_targets")
+    ]
+    if not any(workflow.dag.needrun(job) for job in jobs):
+        return []
+    shards = {}
+    for job in jobs:
+        swarm = getattr(job.wildcards, job.rule.name.removeprefix("train_"))
+        shards.setdefault(swarm, []).append(int(job.wildcards.shard))
+    return [training_of(swarm, sorted(numbers)) for swarm, numbers in shards.items()]
+
+
+def training_of(swarm, numbers):
+    """What some jobs of a swarm train, for the record of progress."""
+    size, per_job = PLAN.swarms[swarm].size, model_of(swarm)["runs_per_job"]
+    return Training(
+        swarm=swarm,
+        kind=TARGETS if swarm in TARGET_SWARMS else PROXIES,
+        lists=tuple(f"{RESULTS}/list_runs/{swarm}/{number}.json" for number in numbers),
+        runs=sum(min(per_job, size - number * per_job) for number in numbers),
+        work=run_work(model_of(swarm)),
+    )
+
+
+WATCH = []  # the one that is on, if any
+
+
+def watch_training():
+    """Tell from time to time how far the training is."""
+    found = trainings()
+    if found:
+        write_plan(f"{RESULTS}/progress.json", found)
+        WATCH.append(Watch(f"{RESULTS}/progress.json", tell_progress))
+        WATCH[0].start()
+
+
+def tell_progress(line):
+    """Through Snakemake, so that its --quiet holds."""
+    logger.info(line, extra={"quietness": Quietness.PROGRESS})
+
+
+def end_watch():
+    """The last line, and no more."""
+    for watch in WATCH:
+        watch.stop()
