@@ -40,6 +40,7 @@ class Training:
     lists: tuple[str, ...]  # one JSON file of runs per job
     runs: int
     work: float  # of one run, in any unit all swarms share
+    listed: bool = False  # the lists are those of this plan, not of one before it
 
 
 def run_work(model: Mapping[str, Any]) -> float:
@@ -94,12 +95,15 @@ class Progress:
 
     def look(self) -> None:
         """See which runs are finished by now."""
-        listed = [(swarm, path) for swarm, path in self._unlisted if path.is_file()]
-        self._unlisted = [entry for entry in self._unlisted if entry not in listed]
-        for swarm, path in listed:
+        unlisted = []
+        for swarm, path in self._unlisted:
+            if not self._is_listed(swarm, path):
+                unlisted.append((swarm, path))
+                continue
             for entry in read_json(path):
                 folder = path.parent / entry["folder"]
                 self._unfinished.append((swarm, folder, entry["names"]))
+        self._unlisted = unlisted
         waiting = []
         for run in self._unfinished:
             swarm, folder, names = run
@@ -113,6 +117,14 @@ class Progress:
             self._unscored.append(run)
         self._unfinished = waiting
         self._unscored = [run for run in self._unscored if not self._score(*run)]
+
+    def _is_listed(self, swarm: Training, path: Path) -> bool:
+        """Whether a job's runs are known: an old list is about to be written again."""
+        try:
+            written = path.stat().st_mtime
+        except FileNotFoundError:
+            return False
+        return swarm.listed or written >= self.started
 
     def _score(self, swarm: Training, folder: Path, names: list[str]) -> bool:
         """Note the average BPB of a run, once it has one."""
@@ -186,7 +198,9 @@ class Watch:
         self._stop.set()
         self._thread.join()
         self._tell_news()
-        write_json(self.progress.path, read_json(self.progress.path) | {"ended": time.time()})
+        if self.progress.path.is_file():
+            plan = read_json(self.progress.path)
+            write_json(self.progress.path, plan | {"ended": time.time()})
 
     def _watch(self) -> None:
         pause = self.SHORTEST

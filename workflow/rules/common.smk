@@ -374,10 +374,18 @@ def trainings():
     for job in jobs:
         swarm = getattr(job.wildcards, job.rule.name.removeprefix("train_"))
         shards.setdefault(swarm, []).append(int(job.wildcards.shard))
-    return [training_of(swarm, sorted(numbers)) for swarm, numbers in shards.items()]
+    unlisted = {
+        job.wildcards.swarm
+        for job in workflow.dag.jobs
+        if job.rule.name == "list_runs" and workflow.dag.needrun(job)
+    }
+    return [
+        training_of(swarm, sorted(numbers), listed=swarm not in unlisted)
+        for swarm, numbers in shards.items()
+    ]
 
 
-def training_of(swarm, numbers):
+def training_of(swarm, numbers, listed):
     """What some jobs of a swarm train, for the record of progress."""
     size, per_job = PLAN.swarms[swarm].size, model_of(swarm)["runs_per_job"]
     return Training(
@@ -386,6 +394,7 @@ def training_of(swarm, numbers):
         lists=tuple(f"{RESULTS}/list_runs/{swarm}/{number}.json" for number in numbers),
         runs=sum(min(per_job, size - number * per_job) for number in numbers),
         work=run_work(model_of(swarm)),
+        listed=listed,
     )
 
 
