@@ -76,7 +76,7 @@ if __name__ == "__main__":
         main(
             pictures=[Path(path) for path in snakemake.output.pictures if path.endswith(".pdf")],
             stages=snakemake.params.stages,
-            snakefile=Path(snakemake.params.snakefile),
+            snakefile=Path(snakemake.input.snakefile),
             config=snakemake.params.config,
             parts=snakemake.params.parts,
             scale=snakemake.params.scale,

@@ -99,12 +99,12 @@ def every_question():
 
 
 def graph_parts():
-    """What has a rule graph of its own: every question, and the released swarms."""
+    """Every question, and the released swarms: each has a picture of its own rules."""
     return [*dict.fromkeys(FIGURES.values()), "published"]
 
 
 def rules_pictures():
-    """The pictures of the rule graph: the whole, and one per part."""
+    """The pictures of the rules, of all and by part."""
     names = ["rule_graph", *(f"rule_graph/{part}" for part in graph_parts())]
     return [f"figures/{name}.{kind}" for name in names for kind in ("pdf", "png")]
 
@@ -118,13 +118,9 @@ def stages_of_rules():
     }
 
 
-def workflow_files():
+def rule_files():
     """The files that rules are written in."""
-    folder = Path(workflow.basedir)
-    return [
-        str(folder / "Snakefile"),
-        *map(str, sorted(folder.glob("workflow/rules/*.smk"))),
-    ]
+    return sorted(map(str, Path(workflow.basedir).glob("workflow/rules/*.smk")))
 
 
 def model_of(swarm):

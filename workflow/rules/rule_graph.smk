@@ -11,7 +11,8 @@ rule rule_graph:
 rule draw_rule_graph:
     input:
         # Read by Snakemake, which the script asks for the graph of jobs.
-        rules=workflow_files(),
+        snakefile=Path(workflow.basedir) / "Snakefile",
+        rules=rule_files(),
     output:
         pictures=rules_pictures(),
     log:
@@ -29,7 +30,6 @@ rule draw_rule_graph:
         # Known only when all rules are.
         stages=lambda wildcards: stages_of_rules(),
         parts=graph_parts(),
-        snakefile=str(Path(workflow.basedir) / "Snakefile"),
         config=config,
         scale=SCALE.name,
     message:
