@@ -24,11 +24,18 @@ STAGES = (
     "targets",
     "updates",
     "questions",
+    "claims",
     "figures",
     "tables",
+    "report",
     "published",
 )
-_STAGE_OF_FILE = {"swarms": "swarm", "proposals": "optimization", "rule_graph": "figures"}
+_STAGE_OF_FILE = {
+    "swarms": "swarm",
+    "simulate": "swarm",
+    "proposals": "optimization",
+    "rule_graph": "figures",
+}
 _STAGE_OF_RULE = {"fit_models": "regression"}  # shares its file with the proposals
 
 _NODE = re.compile(r'^\s*(\d+)\s*\[label = "([^"]*)"')

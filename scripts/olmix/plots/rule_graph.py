@@ -28,8 +28,10 @@ _COLOURS = {
     "targets": PALETTE[2],
     "updates": "#A8547F",
     "questions": "#5E4FA2",
+    "claims": "#9C2F2F",
     "figures": "#404040",
     "tables": "#7A7A7A",
+    "report": "#00798C",
     "published": "#8C5A00",
 }
 
