@@ -109,7 +109,8 @@ def _lines(node: RuleNode) -> list[str]:
     """The names in a box: one rule on a line, many short ones side by side."""
     if len(node.rules) <= 3:
         return list(node.rules)
-    per_line = max(1, 34 // (max(map(len, node.rules)) + 2))
+    fitting = max(1, 34 // (max(map(len, node.rules)) + 2))
+    per_line = -(-len(node.rules) // -(-len(node.rules) // fitting))  # lines of equal length
     groups = [node.rules[start : start + per_line] for start in range(0, len(node.rules), per_line)]
     return ["   ".join(group) for group in groups]
 
