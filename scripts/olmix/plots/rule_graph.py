@@ -72,7 +72,7 @@ def _draw_frame(axis: Axes, frame: Frame, layout: Layout) -> None:
             )
         )  # fmt: skip
     axis.text(
-        frame.left + FRAME, (top + bottom) / 2, frame.title,
+        frame.left + FRAME, (top + bottom) / 2, frame.stage,
         fontsize=TITLE, fontweight="bold", color=colour, va="center_baseline",
     )  # fmt: skip
 

@@ -55,7 +55,6 @@ class Frame:
     """A stage, or a part of it where it is too wide for one row."""
 
     stage: str
-    title: str
     boxes: list[Box]
     row: int = 0
     left: float = 0.0
@@ -64,7 +63,7 @@ class Frame:
     @property
     def title_width(self) -> float:
         """What the title takes at the left of the boxes."""
-        return _text_width(self.title, TITLE, bold=True) + 2 * FRAME
+        return _text_width(self.stage, TITLE, bold=True) + 2 * FRAME
 
     @property
     def width(self) -> float:
@@ -162,12 +161,12 @@ def _rows(graph: RuleGraph, boxes: list[Box], width: float) -> list[Frame]:
 
 
 def _parts(stage: str, members: list[Box], width: float) -> list[Frame]:
-    parts = [Frame(stage, stage, [])]
+    parts = [Frame(stage, [])]
     for box in members:
         parts[-1].boxes.append(box)
         if parts[-1].width > width and len(parts[-1].boxes) > 1:
             parts[-1].boxes.pop()
-            parts.append(Frame(stage, stage, [box]))
+            parts.append(Frame(stage, [box]))
     return parts
 
 
