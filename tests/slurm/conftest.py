@@ -160,10 +160,12 @@ class Cluster:
                 client.chmod(0o755)
 
     def _launch(self, name: str, *arguments: str) -> None:
+        # setpriv: a daemon ends with this process, however that ends.
+        command = ["setpriv", "--pdeathsig", "KILL", shutil.which(name, path=PATHS), *arguments]
         with (self.folder / "daemons.log").open("a") as log:
             self._daemons.append(
                 subprocess.Popen(
-                    [shutil.which(name, path=PATHS), *arguments],
+                    command,
                     env={**self.environment, "SLURM_CONF": str(self.folder / "slurm.conf")},
                     stdin=subprocess.DEVNULL,
                     stdout=log,
@@ -180,7 +182,7 @@ class Cluster:
         end = time.monotonic() + seconds
         while not condition():
             for daemon in self._daemons:
-                assert daemon.poll() is None, f"{daemon.args[0]} ended: {self._logs()}"
+                assert daemon.poll() is None, f"{daemon.args[3]} ended: {self._logs()}"
             if time.monotonic() > end:
                 raise TimeoutError(f"{complaint}: {self._logs()}")
             time.sleep(0.2)

@@ -1,6 +1,7 @@
 """A clone to run Snakemake in: the repository's own files, with results of its own."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -55,6 +56,13 @@ class Clone:
                 break
             jobs[name.strip()] = int(count)
         return jobs
+
+    def messages(self, *arguments: str, scale: str = "smoke") -> list[str]:
+        """What every job of a dry run says it would do."""
+        done = self.snakemake("-n", *arguments, scale=scale)
+        assert done.returncode == 0, done.stdout + done.stderr
+        found = re.findall(r"^Job \d+: (.*)$", done.stdout + done.stderr, re.MULTILINE)
+        return list(dict.fromkeys(found))
 
 
 def copy_repository(folder: Path) -> Clone:

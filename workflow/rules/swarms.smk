@@ -20,7 +20,8 @@ rule sample_swarm:
         runtime=10,
     params:
         spec=lambda wildcards: as_params(PLAN.mixes[wildcards.mixes]),
-        updates=SCALE["updates"],
+        updates=lambda wildcards: updates_file(wildcards.mixes),
+        domains=lambda wildcards: sampled_from(wildcards.mixes),
         distributions=lambda wildcards: distribution_of(wildcards.mixes),
         caps=lambda wildcards: caps_of(wildcards.mixes),
     message:
@@ -49,7 +50,8 @@ rule list_runs:
         swarm=lambda wildcards: as_params(PLAN.swarms[wildcards.swarm]),
         space=lambda wildcards: space_of(wildcards.swarm),
         model=lambda wildcards: science_of(wildcards.swarm),
-        updates=SCALE["updates"],
+        updates=lambda wildcards: updates_file(wildcards.swarm),
+        domains=lambda wildcards: domains_of(wildcards.swarm),
         store=f"{RESULTS}/runs",
     message:
         "Listing the runs of {wildcards.swarm}"
