@@ -11,9 +11,9 @@ import yaml
 
 pytestmark = pytest.mark.slow
 
-NODES, GPUS = 4, 32
+NODES, GPUS, STEPS = 4, 32, 20
 # Several processes add the gradients of parts of a batch, one process those of the whole: sums are
-# rounded in another order, and 80 steps of AdamW amplify that.
+# rounded in another order, and 20 steps of AdamW amplify that.
 LOSS_TOLERANCE = 1e-3
 
 LISTED = "results/nodes/list_runs/rq1-target"
@@ -32,7 +32,9 @@ def clone(nodes_cluster, tmp_path_factory, request):
     left_out = shutil.ignore_patterns(".*", "results", "figures", "tests", "__pycache__")
     shutil.copytree(request.config.rootpath, folder, ignore=left_out)
     shutil.copy(folder / "config/scales/smoke.yaml", folder / "config/scales/nodes.yaml")
-    change_target(folder, gpu=GPUS, nodes=NODES, processes_per_node=1, threads=2, runs_per_job=1)
+    # This machine has no GPUs and few cores: each node starts one of its eight processes.
+    change_target(folder, gpu=GPUS, nodes=NODES, processes_per_node=1, threads=2)
+    change_target(folder, runs_per_job=1, tokens=STEPS * 8 * 64)
     snakemake(nodes_cluster, folder, LISTED, "--cores", "2")
     return folder
 
@@ -81,14 +83,14 @@ def check_granted(cluster, job: dict) -> None:
     assert "JOB_GRES=gpu:32" in cluster.run("scontrol", "show", "job", "--details", job["JobId"])
 
 
-def check_run(cluster, clone: Path, number: int, processes: int) -> None:
+def check_run(cluster, clone: Path, number: int) -> None:
     """All processes together have trained it, to the losses of one."""
     (run,) = (clone / TRAINED / str(number)).rglob("run.json")
     record = json.loads(run.read_text())
-    assert record["provenance"]["processes"] == processes
+    assert record["provenance"]["processes"] == NODES
     assert record["provenance"]["sharded"]
     alone = losses_of_one_process(cluster, clone, number)
-    assert len(alone) == len(record["losses"]) > 5
+    assert len(alone) == len(record["losses"]) == STEPS
     for together, one in zip(record["losses"], alone, strict=True):
         assert together["step"] == one["step"]
         assert together["loss"] == pytest.approx(one["loss"], rel=LOSS_TOLERANCE)
@@ -108,25 +110,22 @@ def losses_of_one_process(cluster, clone: Path, number: int) -> list[dict]:
 
 
 def test_four_nodes_train_a_target_as_one_process_does(nodes_cluster, clone):
-    # This machine has no GPUs and few cores: each node starts two of its eight processes.
-    change_target(clone, processes_per_node=2)
     (job,), _ = train(nodes_cluster, clone, 0, gpu_request="gres")
     assert job["JobState"] == "COMPLETED"
     assert "TresPerJob" not in job
     check_granted(nodes_cluster, job)
-    check_run(nodes_cluster, clone, 0, processes=8)
+    check_run(nodes_cluster, clone, 0)
 
 
 def test_a_job_that_stops_itself_is_resumed_by_the_next_attempt(nodes_cluster, clone):
-    change_target(clone, processes_per_node=1)
     no_time_at_first = ["--set-resources", "train_targets:runtime=(attempt-1)*30"]
     jobs, output = train(nodes_cluster, clone, 1, *no_time_at_first, gpu_request="gpu")
     assert [job["JobState"] for job in jobs] == ["FAILED", "COMPLETED"]
-    assert "stopped before the time limit at step 1 of 80; start it again to go on" in output
+    assert "stopped before the time limit at step 1 of 20; start it again to go on" in output
     for job in jobs:
         assert job["TresPerJob"] == "gres:gpu:32"
         check_granted(nodes_cluster, job)
-    check_run(nodes_cluster, clone, 1, processes=4)
+    check_run(nodes_cluster, clone, 1)
 
     # Other hardware, other requests: nothing is trained again.
     change_target(clone, gpu=2, nodes=1, threads=4)
