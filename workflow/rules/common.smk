@@ -353,9 +353,9 @@ def planned_chains():
 def scoring_options():
     """How training scores its finished runs: as the evaluation rules would."""
     settings = SCALE["evaluation"]
-    options = f"--batch-tokens {settings['batch_tokens']}"
+    options = ["--batch-tokens", settings["batch_tokens"]]
     if settings["max_instances"] is not None:
-        options += f" --max-instances {settings['max_instances']}"
+        options += ["--max-instances", settings["max_instances"]]
     return options
 
 
@@ -363,10 +363,9 @@ def launch(swarm):
     """How a training job starts: one process, or torchrun over the GPUs it asked for."""
     gpus = model_of(swarm)["gpu"]
     if gpus <= 1:
-        return "python -m olmix train"
-    return (
-        f"torchrun --nproc-per-node {gpus} --no-python python -m olmix train --sharded"
-    )
+        return ["python", "-m", "olmix", "train"]
+    start = ["torchrun", "--nproc-per-node", gpus, "--no-python"]
+    return [*start, "python", "-m", "olmix", "train", "--sharded"]
 
 
 def published_settings(*keys):

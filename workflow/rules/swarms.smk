@@ -82,11 +82,11 @@ rule train_proxies:
     message:
         "Training proxies of {wildcards.proxies}, job {wildcards.shard}"
     shell:
-        "{{ {params.launch} --runs {input.runs}/{wildcards.shard}.json --state {params.state}"
-        " --suite {input.data}/suite --tokenizer {input.data}/tokenizer.json {params.scoring}"
-        " --micro-batch {resources.micro_batch}"
-        " && python scripts/link_runs.py --runs {input.runs}/{wildcards.shard}.json --out {output.runs};"
-        " }} > {log} 2>&1"
+        "{{ {params.launch:q} --runs {input.runs:q}/{wildcards.shard:q}.json --state {params.state:q}"
+        " --suite {input.data:q}/suite --tokenizer {input.data:q}/tokenizer.json {params.scoring:q}"
+        " --micro-batch {resources.micro_batch:q}"
+        " && python scripts/link_runs.py --runs {input.runs:q}/{wildcards.shard:q}.json"
+        " --out {output.runs:q}; }} > {log:q} 2>&1"
 
 
 rule evaluate_proxies:
