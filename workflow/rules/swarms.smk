@@ -20,7 +20,8 @@ rule sample_swarm:
         runtime=10,
     params:
         spec=lambda wildcards: as_params(PLAN.mixes[wildcards.mixes]),
-        updates=SCALE["updates"],
+        updates=lambda wildcards: updates_file(wildcards.mixes),
+        domains=lambda wildcards: sampled_from(wildcards.mixes),
         distributions=lambda wildcards: distribution_of(wildcards.mixes),
         caps=lambda wildcards: caps_of(wildcards.mixes),
     message:
@@ -49,7 +50,8 @@ rule list_runs:
         swarm=lambda wildcards: as_params(PLAN.swarms[wildcards.swarm]),
         space=lambda wildcards: space_of(wildcards.swarm),
         model=lambda wildcards: science_of(wildcards.swarm),
-        updates=SCALE["updates"],
+        updates=lambda wildcards: updates_file(wildcards.swarm),
+        domains=lambda wildcards: domains_of(wildcards.swarm),
         store=f"{RESULTS}/runs",
     message:
         "Listing the runs of {wildcards.swarm}"
@@ -74,15 +76,19 @@ rule train_proxies:
         mem_mb=lambda wildcards: training_of(wildcards.proxies).mem_mb,
         runtime=lambda wildcards: training_of(wildcards.proxies).runtime,
         micro_batch=lambda wildcards: training_of(wildcards.proxies).micro_batch,
-        gpu=lambda wildcards: model_of(wildcards.proxies)["gpu"],
+        gpu=lambda wildcards: training_gpus(wildcards.proxies).gpu,
+        gres=lambda wildcards: training_gpus(wildcards.proxies).gres,
+        nodes=lambda wildcards: training_gpus(wildcards.proxies).nodes,
+        processes=lambda wildcards: training_gpus(wildcards.proxies).processes,
     params:
-        launch=lambda wildcards: launch(wildcards.proxies),
         state=f"{RESULTS}/state",
         scoring=scoring_options(),
     message:
         "Training proxies of {wildcards.proxies}, job {wildcards.shard}"
     shell:
-        "{{ {params.launch:q} --runs {input.runs:q}/{wildcards.shard:q}.json --state {params.state:q}"
+        "{{ python -m olmix train --nodes {resources.nodes:q} --processes {resources.processes:q}"
+        " --cpus {threads} --slurm-minutes {resources.runtime:q}"
+        " --runs {input.runs:q}/{wildcards.shard:q}.json --state {params.state:q}"
         " --suite {input.data:q}/suite --tokenizer {input.data:q}/tokenizer.json {params.scoring:q}"
         " --micro-batch {resources.micro_batch:q}"
         " && python scripts/link_runs.py --runs {input.runs:q}/{wildcards.shard:q}.json"
@@ -105,7 +111,9 @@ rule evaluate_proxies:
     resources:
         mem_mb=lambda wildcards: evaluation_of(wildcards.proxies).mem_mb,
         runtime=lambda wildcards: evaluation_of(wildcards.proxies).runtime,
-        gpu=lambda wildcards: min(1, model_of(wildcards.proxies)["gpu"]),
+        gpu=lambda wildcards: evaluation_gpus(wildcards.proxies).gpu,
+        gres=lambda wildcards: evaluation_gpus(wildcards.proxies).gres,
+        processes=lambda wildcards: evaluation_gpus(wildcards.proxies).processes,
     params:
         batch_tokens=SCALE["evaluation"]["batch_tokens"],
         max_instances=SCALE["evaluation"]["max_instances"],

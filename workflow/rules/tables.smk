@@ -6,6 +6,7 @@ rule make_tables:
         data=rules.build_domains.output.data,
         tasks="config/tasks/paper.yaml",
         choices="config/design_choices.yaml",
+        updates=sorted({PAPER["updates"], SCALE["updates"]}),
     output:
         tables=directory("results/tables"),
     log:

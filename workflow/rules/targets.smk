@@ -16,9 +16,15 @@ use rule train_proxies as train_targets with:
         mem_mb=lambda wildcards: training_of(wildcards.targets).mem_mb,
         runtime=lambda wildcards: training_of(wildcards.targets).runtime,
         micro_batch=lambda wildcards: training_of(wildcards.targets).micro_batch,
-        gpu=SCALE.model("target")["gpu"],
+        gpu=TRAINING_GPUS["target"].gpu,
+        gres=TRAINING_GPUS["target"].gres,
+        nodes=TRAINING_GPUS["target"].nodes,
+        processes=TRAINING_GPUS["target"].processes,
+        tasks=TRAINING_GPUS["target"].tasks,
+        tasks_per_gpu=0,
+        mpi=TRAINING_GPUS["target"].mpi,
+        slurm_extra=TRAINING_GPUS["target"].slurm_extra,
     params:
-        launch=lambda wildcards: launch(wildcards.targets),
         state=f"{RESULTS}/state",
         scoring=scoring_options(),
     message:
@@ -39,6 +45,8 @@ use rule evaluate_proxies as evaluate_targets with:
     resources:
         mem_mb=lambda wildcards: evaluation_of(wildcards.targets).mem_mb,
         runtime=lambda wildcards: evaluation_of(wildcards.targets).runtime,
-        gpu=min(1, SCALE.model("target")["gpu"]),
+        gpu=EVALUATION_GPUS["target"].gpu,
+        gres=EVALUATION_GPUS["target"].gres,
+        processes=EVALUATION_GPUS["target"].processes,
     message:
         "Evaluating targets of {wildcards.targets}, job {wildcards.shard}"

@@ -117,6 +117,8 @@ class Plan:
     reads: dict[str, tuple[str, ...]] = field(default_factory=dict)
     #: question -> its studies
     asks: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    #: mixes, swarm or group of chains -> its updates file, where it is not the scale's own
+    update_files: dict[str, str] = field(default_factory=dict)
     #: swarm -> the swarms its mixes come from, where neither a study nor a prior says so
     after: dict[str, tuple[str, ...]] = field(default_factory=dict)
 

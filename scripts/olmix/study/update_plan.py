@@ -23,10 +23,24 @@ from olmix.study.spec import MixesSpec, Plan, SpaceSpec, SwarmSpec
 from olmix.update_sequence import INITIAL, UpdateSequence
 from olmix.updates import split_domains
 
-__all__ = ["AUTO", "Chain", "UpdatePlan"]
+__all__ = [
+    "AUTO",
+    "CONSTRUCTED",
+    "FROM_SCRATCH",
+    "INTERMEDIATE_REUSE",
+    "OPTIMAL_REUSE",
+    "WEAK_REUSE",
+    "Chain",
+    "UpdatePlan",
+]
 
 # Partial reuse with the recomputed domains chosen by κ (olmix.auto_reuse); not in the paper.
 AUTO = "auto_partial_reuse"
+# Reuse of ratios constructed from full recomputation's model (olmix.constructed_reuse, §5.2).
+CONSTRUCTED = ("weak_reuse", "intermediate_reuse", "optimal_reuse")
+WEAK_REUSE, INTERMEDIATE_REUSE, OPTIMAL_REUSE = CONSTRUCTED
+# What depends on no stage but the last: these draw a swarm from its pool.
+FROM_SCRATCH = (FULL_RECOMPUTATION, *CONSTRUCTED)
 REUSE = (SWARM_REUSE, FULL_MIXTURE_REUSE, PARTIAL_MIXTURE_REUSE, AUTO)
 
 
@@ -101,7 +115,7 @@ class UpdatePlan:
         Chains whose mixes do not depend on p̃ draw theirs from the pool of the stage, see
         `pool_size`.
         """
-        if stage == INITIAL or chain.strategy in (FULL_RECOMPUTATION, SWARM_REUSE):
+        if stage == INITIAL or chain.strategy in (*FROM_SCRATCH, SWARM_REUSE):
             return 0
         return self.budget(chain, stage) - self.probe_runs(chain, stage)
 
@@ -112,6 +126,8 @@ class UpdatePlan:
             if stage != INITIAL and not self._affected(stage):
                 return 0
             strategy = PARTIAL_MIXTURE_REUSE
+        elif strategy in FROM_SCRATCH:
+            strategy = FULL_RECOMPUTATION
         return self._planned(strategy, chain.c)[stage]
 
     @cached_property
@@ -153,8 +169,12 @@ class UpdatePlan:
         return (
             stage == INITIAL
             or chain.strategy == SWARM_REUSE
-            or (last and chain.strategy == FULL_RECOMPUTATION)
+            or (last and chain.strategy in FROM_SCRATCH)
         )
+
+    def pool(self, stage: str) -> str:
+        """The swarm that is a stage's pool."""
+        return f"pool-{stage}"
 
     def pool_size(self, stage: str) -> int:
         """Runs of the pool of a stage, from which seeds, multipliers and both R draw theirs."""
@@ -173,10 +193,10 @@ class UpdatePlan:
             kind = "sparse" if stage == INITIAL else "two_level"
             size = self.pool_size(stage)
             if size:
-                spec = MixesSpec(f"pool-{stage}", SpaceSpec(stage), size, kind, seed=11 + number)
+                spec = MixesSpec(self.pool(stage), SpaceSpec(stage), size, kind, seed=11 + number)
                 plan.sample(spec, proxy)
         for group, chains in self.groups().items():
-            before = [f"pool-{INITIAL}"]
+            before = [self.pool(INITIAL)]
             for number, stage in enumerate(self.updates):
                 for suffix, count in (("-probe", self.probe_runs), ("", self.runs)):
                     size = sum(count(chain, stage) for chain in chains)
@@ -188,8 +208,8 @@ class UpdatePlan:
                         )
                         plan.after[name] = tuple(before)
                         before.append(name)
-                if f"pool-{stage}" in plan.swarms:
-                    before.append(f"pool-{stage}")
+                if self.pool(stage) in plan.swarms:
+                    before.append(self.pool(stage))
             names = ("natural", *(chain.name for chain in chains))
             # The checkpoints figure follows natural and partial reuse along training.
             partial = (c.name for c in chains if c.strategy == PARTIAL_MIXTURE_REUSE)
