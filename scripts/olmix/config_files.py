@@ -17,7 +17,11 @@ from olmix.errors import OlmixError
 __all__ = ["check_keys", "check_name", "read_config"]
 
 
-class _StrictLoader(yaml.SafeLoader):
+# The parser in C where PyYAML has it: the workflow reads twenty files each time it starts.
+_SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _StrictLoader(_SafeLoader):
     """Safe YAML that refuses repeated keys."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
