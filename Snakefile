@@ -21,6 +21,12 @@ include: "workflow/rules/published.smk"
 include: "workflow/rules/claims.smk"
 
 
+# Where the runs of a swarm come from is the scale's choice.
+if SCALE["engine"] == "simulate":
+
+    include: "workflow/rules/simulate.smk"
+
+
 rule all:
     default_target: True
     input:

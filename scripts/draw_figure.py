@@ -7,12 +7,14 @@ from olmix.job import job_log
 from olmix.plots.style import save, stamp, style
 
 
-def main(figure: str, question: str, answer: Path, scale: str, out: Path) -> None:
-    """Draw, say which scale made it, save as PDF and PNG."""
+def main(
+    figure: str, question: str, answer: Path, scale: str, notice: str | None, out: Path
+) -> None:
+    """Draw, say which scale made it and what its engine must say, save as PDF and PNG."""
     draw = getattr(import_module(f"olmix.plots.{question}"), figure)
     with style():
         drawn = draw(answer)
-        stamp(drawn, f"scale: {scale}")
+        stamp(drawn, f"scale: {scale}", notice)
         save(drawn, out)
 
 
@@ -23,5 +25,6 @@ if __name__ == "__main__":
             question=snakemake.params.question,
             answer=Path(snakemake.input.answer),
             scale=snakemake.params.scale,
+            notice=snakemake.params.notice,
             out=Path(snakemake.output.pdf),
         )

@@ -1,4 +1,4 @@
-"""Inputs of a question made by hand: swarm tables, proposals and a suite on disk."""
+"""Inputs of a question made by hand: swarm tables, proposals and task families on disk."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from olmix.evaluation.suite import SuiteWriter
 from olmix.files import write_json
 from olmix.questions.answer import QuestionData
 from olmix.tables import SwarmTable, write_table
@@ -29,10 +28,10 @@ def question(tmp_path: Path) -> Callable[..., QuestionData]:
         for study, records in (proposals or {}).items():
             for name, record in records.items():
                 write_json(tmp_path / "proposals" / study / f"{name}.json", record)
-        with SuiteWriter(tmp_path / "data" / "suite", "made-up") as suite:
-            for family, tasks in (families or {"all": next(iter(tables.values())).tasks}).items():
-                for task in tasks:
-                    suite.add(task, family, [("prompt", "gold")])
+        grouped = families or {"all": next(iter(tables.values())).tasks}
+        write_json(
+            tmp_path / "data" / "families.json", {name: list(t) for name, t in grouped.items()}
+        )
         return QuestionData(
             scale="made-up",
             settings={"seeds": 1, **settings},

@@ -95,6 +95,12 @@ FIGURES = {
     "kappa_reduction": "theory",
 }
 
+# figure or question -> what it needs that the engine `simulate` does not have
+NEEDS_TRAINING = {
+    "checkpoints": "BPB along training",
+    "methods": "text: BiMix's swarm weighs domains by the entropy of their tokens",
+}
+
 
 wildcard_constraints:
     mixes="|".join(PLAN.mixes),
@@ -114,12 +120,32 @@ wildcard_constraints:
 
 def every_figure():
     """All figures of the study."""
-    return [f"figures/{figure}.pdf" for figure in FIGURES]
+    return [f"figures/{figure}.pdf" for figure in FIGURES if is_made(figure)]
 
 
 def every_question():
     """The results folder of every question."""
-    return [f"results/{question}" for question in PLAN.asks]
+    return [f"results/{question}" for question in PLAN.asks if is_made(question)]
+
+
+def is_made(name):
+    """Whether the scale's engine can make a figure or answer a question."""
+    return SCALE["engine"] == "train" or name not in NEEDS_TRAINING
+
+
+def refuse_unmade(name):
+    """One clear line for whoever asks for what the scale's engine cannot make."""
+    if not is_made(name):
+        raise WorkflowError(
+            f"{name}: needs {NEEDS_TRAINING[name]}, which scale '{SCALE.name}' has not: its engine "
+            f"is '{SCALE['engine']}', nothing is trained. Another scale makes it, such as tiny."
+        )
+
+
+def answer_of(figure):
+    """The results folder that a figure is drawn from."""
+    refuse_unmade(figure)
+    return f"results/{FIGURES[figure]}"
 
 
 def model_of(swarm):
@@ -217,7 +243,15 @@ def proposed_over(study):
 
 def settings_of(question):
     """The settings a question's analysis reads: what all share, and its own sections."""
-    shared = ("updates", "requested_tokens", "repetition", "kl", "seeds", "proxy")
+    shared = (
+        "engine",
+        "updates",
+        "requested_tokens",
+        "repetition",
+        "kl",
+        "seeds",
+        "proxy",
+    )
     own = {
         "rq4": ("rq2", "rq4"),
         "methods": ("methods", "models"),
@@ -246,6 +280,7 @@ def tables_of(swarms):
 
 def question_input(question):
     """What a question's analysis reads: tables of its swarms, proposals of its studies."""
+    refuse_unmade(question)
     swarms = dict.fromkeys(PLAN.reads[question])
     for study in PLAN.asks[question]:
         swarms |= dict.fromkeys(PLAN.studies[study].swarms)
@@ -364,7 +399,7 @@ def stage_input(wildcards):
 
 
 def update_answer_input(groups):
-    """What the analysis of some groups reads: target tables, final mixes, target runs."""
+    """What the analysis of some groups reads: target tables, final mixes, target runs if any."""
     last = UPDATES.stages[-1]
     targets = [f"{group}-target" for group in groups]
     return {
@@ -375,6 +410,7 @@ def update_answer_input(groups):
             f"{RESULTS}/train_targets/{t}/{shard}"
             for t in targets
             for shard in shards_of(t)
+            if is_made("checkpoints")
         ],
     }
 

@@ -41,7 +41,7 @@ def by_strategy(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def answer(data: QuestionData, result: Answer, chains: list, stage: str) -> None:
-    """The main results: improvement against runs, mixes, and data efficiency."""
+    """The main results: improvement against runs, mixes, and (of trained runs) data efficiency."""
     averages = data.averages("main-target")
     frame = improvements(averages, chains)
     strategies = by_strategy(frame)
@@ -50,13 +50,16 @@ def answer(data: QuestionData, result: Answer, chains: list, stage: str) -> None
     result.table("total_variation", _total_variation(data, frame, f"main-{stage}"))
     mixes = _final_mixes(data, frame, f"main-{stage}")
     result.table("full_domain_mixtures", mixes)
-    curve = _curves(data, frame)
-    result.table("checkpoints", curve)
-    result.finish(_summary(averages, strategies, mixes, curve))
+    found = _summary(averages, strategies, mixes)
+    if data.runs:
+        curve = _curves(data, frame)
+        result.table("checkpoints", curve)
+        found["data_efficiency"] = data_efficiency(curve)
+    result.finish(found)
 
 
 def _summary(
-    averages: dict[str, float], strategies: pd.DataFrame, mixes: pd.DataFrame, curve: pd.DataFrame
+    averages: dict[str, float], strategies: pd.DataFrame, mixes: pd.DataFrame
 ) -> dict[str, Any]:
     best_full = strategies[(strategies["strategy"] == FULL) & (strategies["c"] == 3)].iloc[0]
     shares = {
@@ -78,7 +81,6 @@ def _summary(
         "strategies": shares,
         "partial_to_full_tv": partial.total_variation(full),
         "partial_to_natural_tv": partial.total_variation(natural),
-        "data_efficiency": data_efficiency(curve),
     }
 
 

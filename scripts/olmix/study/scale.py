@@ -7,7 +7,10 @@ from typing import Any
 from olmix.config_files import read_config
 from olmix.errors import OlmixError
 
-__all__ = ["Scale", "load_scale"]
+__all__ = ["NOTICES", "Scale", "load_scale"]
+
+# What everything made with an engine must say, where that is not plain training.
+NOTICES = {"simulate": "SIMULATED: a known law plus noise, no model was trained"}
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,11 @@ class Scale:
     def proxy(self) -> str:
         """The name of the proxy model."""
         return self["proxy"]
+
+    @property
+    def notice(self) -> str | None:
+        """What every figure and summary made at this scale says on its face; None for training."""
+        return NOTICES.get(self["engine"])
 
     def model(self, name: str) -> dict[str, Any]:
         """Shape, tokens, resources and runs per job of one model."""
@@ -62,7 +70,11 @@ def _content(folder: Path, name: str, extended: tuple[str, ...]) -> dict[str, An
     base = content.pop("extends")
     if not isinstance(base, str):
         raise OlmixError(f"{path}: extends is {base!r}, expected the name of a scale")
-    return _merged(_content(folder, base, (*extended, name)), content)
+    found = _content(folder, base, (*extended, name))
+    if set(content.get("data", ())) - set(found.get("data", ())):
+        # Another kind of data (a law, corpora) takes the place of the one extended.
+        del found["data"]
+    return _merged(found, content)
 
 
 def _merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
