@@ -13,7 +13,14 @@ from olmix.plots.claims import scoreboard
 from olmix.plots.style import save, stamp, style
 
 
-def main(rules: Path, results: Path, repetitions: list[Path], scale: str, out: dict) -> None:
+def main(
+    rules: Path,
+    results: Path,
+    repetitions: list[Path],
+    scale: str,
+    notice: str | None,
+    out: dict[str, str],
+) -> None:
     """Write the board of a scale; ``repetitions`` are the verdicts of other scales."""
     settings = load_claims(rules)
     board, estimates = judge(settings, Evidence(results, settings.confidence))
@@ -22,10 +29,10 @@ def main(rules: Path, results: Path, repetitions: list[Path], scale: str, out: d
     board = compare_repetitions(board, settings, scale, found)
     _write(board, out["board"])
     _write(estimates, out["estimates"])
-    write_text(out["text"], in_markdown(board, settings, scale))
+    write_text(out["text"], in_markdown(board, settings, scale, notice))
     with style():
         drawn = scoreboard(board, estimates, settings.repetitions.get(scale, ()))
-        stamp(drawn, f"scale: {scale}")
+        stamp(drawn, f"scale: {scale}", notice)
         save(drawn, out["pdf"])
 
 
@@ -41,5 +48,6 @@ if __name__ == "__main__":
             results=Path(snakemake.input.answers[0]).parent,
             repetitions=[Path(path) for path in snakemake.input.get("repetitions", [])],
             scale=snakemake.params.scale,
+            notice=snakemake.params.notice,
             out=dict(snakemake.output.items()),
         )
