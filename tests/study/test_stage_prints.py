@@ -68,3 +68,9 @@ def test_counts_are_the_datas_business(sequence):
     other = replace(sequence, initial=DomainSet(tuple(domains)))
     assert changed(lineage_prints, sequence, other) == []
     assert changed(domain_prints, sequence, other) == []
+
+
+def test_an_initial_prior_is_seen_from_the_initial_stage_on(sequence):
+    other = replace(sequence, initial_prior={"web": 1.0})
+    assert changed(lineage_prints, sequence, other) == STAGES
+    assert changed(domain_prints, sequence, other) == []

@@ -230,6 +230,7 @@ def sampled_from(mixes):
     spec, file = PLAN.mixes[mixes], updates_file(mixes)
     stage = spec.space.stage
     shares = {step.name: dict(step.prior) for step in SEQUENCES[file].steps}
+    shares[INITIAL] = dict(SEQUENCES[file].initial_prior)
     drawn = shares.get(stage, {}) if spec.kind == "two_level" else {}
     return [DOMAINS[file][stage], drawn]
 

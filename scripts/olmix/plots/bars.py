@@ -74,3 +74,5 @@ def seed_bars(
             )  # fmt: skip
     axis.axhline(0, color="#666666", linewidth=0.6)
     axis.set_xticks(range(len(places)), places)
+    # Where a value is undefined there is no bar, and its place stays empty.
+    axis.set_xlim(-0.55, len(places) - 0.45)

@@ -20,7 +20,7 @@ def operators(answer: Path) -> plt.Figure:
     colours = {label: COLOURS[name] for name, label in LABELS.items()}
     frame["strategy"] = frame["strategy"].map(LABELS)
     for axis, column, label in (
-        (axes[0], "gap", "gap to full recomputation (% of BPB)"),
+        (axes[0], "gap", "gap to full recomputation\n(% of BPB)"),
         (axes[1], "tv", "total variation distance\nto full recomputation"),
     ):
         seed_bars(axis, frame, place="operator", series="strategy", value=column, colours=colours)

@@ -23,7 +23,7 @@ MARKERS = {"weak": "v", "intermediate": "s", "optimal": "o"}
 TERMS = {
     "shift": r"$1-\rho^\star$",
     "reuse_gap": "reuse gap",
-    "gap": "performance gap (% of BPB)",
+    "gap": "performance gap\n(% of BPB)",
     "kappa": r"coupling $\kappa$",
 }
 STRATEGIES = {"full_mixture_reuse": "full reuse", "partial_mixture_reuse": "partial reuse"}

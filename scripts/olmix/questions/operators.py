@@ -72,6 +72,6 @@ def _summary(frame: pd.DataFrame) -> dict[str, Any]:
         }
     for strategies in summary.values():
         reuse, natural = strategies[FULL_MIXTURE_REUSE], strategies[NATURAL]
-        strategies["reuse_is_nearer"] = reuse["tv"] < natural["tv"]
-        strategies["reuse_gap_is_smaller"] = abs(reuse["gap"]) < abs(natural["gap"])
+        strategies["reuse_is_nearer"] = bool(reuse["tv"] < natural["tv"])
+        strategies["reuse_gap_is_smaller"] = bool(abs(reuse["gap"]) < abs(natural["gap"]))
     return {"operators": summary}

@@ -226,25 +226,34 @@ def _summary(tables: Mapping[str, pd.DataFrame], recomputed: tuple[str, ...]) ->
     return {
         "reuse_gap": {
             setting: {
-                **part.droplevel(0).to_dict("index"),
+                **_records(part.droplevel(0)),
                 "gap_grows_with_reuse_gap": _in_order(part["reuse_gap"], part["gap"]),
             }
             for setting, part in gap.groupby(level=0, sort=False)
         },
         "update_shift": {
             setting: {
-                **part.droplevel(0).to_dict("index"),
+                **_records(part.droplevel(0)),
                 "reuse_gap_grows_with_shift": _in_order(part["shift"], part["reuse_gap"]),
                 "gap_grows_with_shift": _in_order(part["shift"], part["gap"]),
             }
             for setting, part in shift.groupby(level=0, sort=False)
         },
-        "partial_reuse_coupling": partial.to_dict("index"),
+        "partial_reuse_coupling": _records(partial),
         "kappa_reduction": {
             "recomputed": list(recomputed),
             "largest": share.index[0],
             "shares": share.to_dict(),
         },
+    }
+
+
+def _records(frame: pd.DataFrame) -> dict[str, dict[str, float | None]]:
+    """Rows by name; JSON has no NaN, so what is undefined is None."""
+    rows = frame.to_dict("index")
+    return {
+        name: {key: None if np.isnan(value) else value for key, value in row.items()}
+        for name, row in rows.items()
     }
 
 

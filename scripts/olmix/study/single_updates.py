@@ -175,9 +175,9 @@ def _check(sequence: UpdateSequence, roles: Mapping[str, bool], scale: Scale, wh
 def add_single_updates(plan: Plan, updates: Mapping[str, SingleUpdate]) -> None:
     """Put pools, swarms and target runs of all single updates into the workflow's plan."""
     for number, update in enumerate(updates.values()):
-        for stage, pool in update.pools.items():
+        for place, (stage, pool) in enumerate(update.pools.items()):
             if pool not in plan.swarms:
-                _add_pool(plan, update, stage, pool)
+                _add_pool(plan, update, stage, seed=40 + 2 * number + place)
         if update.own_runs:
             plan.swarms[update.own] = SwarmSpec(
                 update.own, update.own, update.scale.proxy, update.own_runs,
@@ -203,16 +203,13 @@ def add_single_updates(plan: Plan, updates: Mapping[str, SingleUpdate]) -> None:
         plan.question(question, studies=(), swarms=swarms)
 
 
-def _add_pool(plan: Plan, update: SingleUpdate, stage: str, name: str) -> None:
+def _add_pool(plan: Plan, update: SingleUpdate, stage: str, seed: int) -> None:
     """A pool over a stage's domains.
 
     As in the main study: one source sparsely, several by their weights and then inside each.
     """
     domains = {entry.name: entry.domains for entry in update.sequence.stages()}[stage]
     kind = "sparse" if len(domains.sources) == 1 else "two_level"
-    seed = 40 + sum(swarm.startswith("pool-") for swarm in plan.swarms)
-    plan.sample(
-        MixesSpec(name, SpaceSpec(stage), update.pool_size(stage), kind, seed=seed),
-        update.scale.proxy,
-    )
+    name, size = update.pool(stage), update.pool_size(stage)
+    plan.sample(MixesSpec(name, SpaceSpec(stage), size, kind, seed=seed), update.scale.proxy)
     plan.update_files[name] = update.file

@@ -26,6 +26,8 @@ def lineage_prints(sequence: UpdateSequence) -> dict[str, str]:
         if step is not None:
             kinds = [type(operator).__name__ for operator in step.update.operators]
             entry += [kinds, list(step.recompute), dict(step.prior), list(sequence.reuse_within)]
+        elif sequence.initial_prior:
+            entry.append(dict(sequence.initial_prior))
         history.append(entry)
         prints[stage.name] = content_hash(history)
     return prints
