@@ -1,4 +1,4 @@
-"""The HTML report in a browser: categories, figures that are really drawn, captions with numbers."""
+"""The HTML report in a browser: categories, figures really drawn, captions with numbers."""
 
 import json
 import re
