@@ -21,7 +21,27 @@ include: "workflow/rules/questions.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/published.smk"
+include: "workflow/rules/claims.smk"
 include: "workflow/rules/report.smk"
+
+
+# Where the runs of a swarm come from is the scale's choice.
+if SCALE["engine"] == "simulate":
+
+    include: "workflow/rules/simulate.smk"
+
+
+# Seconds each: with a cluster they run where Snakemake runs, and do not wait in its queue.
+localrules:
+    all,
+    sample_swarm,
+    sample_probe,
+    sample_stage,
+    list_runs,
+    collect_swarm,
+    draw_figure,
+    report_tables,
+    report_overview,
 
 
 rule all:
@@ -30,4 +50,5 @@ rule all:
         every_figure(),
         every_question(),
         "results/tables",
+        "results/claims.csv",
         every_page(),

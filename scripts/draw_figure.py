@@ -9,12 +9,14 @@ from olmix.job import job_log
 from olmix.plots.style import save, stamp, style
 
 
-def main(figure: str, question: str, answer: Path, scale: str, out: Path) -> None:
-    """Draw, say which scale made it, save as PDF and PNG, with the caption beside them."""
+def main(
+    figure: str, question: str, answer: Path, scale: str, notice: str | None, out: Path
+) -> None:
+    """Draw, say which scale made it and what its engine must say; PDF, PNG and the caption."""
     draw = getattr(import_module(f"olmix.plots.{question}"), figure)
     with style():
         drawn = draw(answer)
-        stamp(drawn, f"scale: {scale}")
+        stamp(drawn, f"scale: {scale}", notice)
         save(drawn, out)
     write_text(out.with_suffix(".rst"), figure_caption(question, figure, answer) + "\n")
 
@@ -26,5 +28,6 @@ if __name__ == "__main__":
             question=snakemake.params.question,
             answer=Path(snakemake.input.answer),
             scale=snakemake.params.scale,
+            notice=snakemake.params.notice,
             out=Path(snakemake.output.pdf),
         )

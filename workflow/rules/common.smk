@@ -1,5 +1,6 @@
 # Config, plan and lookups. Every function of the workflow is here; the other files hold rules only.
 import sys
+from functools import cache
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -7,15 +8,20 @@ from snakemake.utils import validate
 
 sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
 
+from olmix.claims.settings import load_claims
 from olmix.errors import OlmixError
 from olmix.published.settings import load_settings
 from olmix.report.categories import category
 from olmix.study.checks import check_plan
+from olmix.study.compute import Machine, RunCost
+from olmix.study.gpu_requests import evaluation_requests, training_requests
 from olmix.study.methods import load_methods, plan_methods
 from olmix.study.questions import plan_questions
 from olmix.study.scale import load_scale
+from olmix.study.single_updates import add_single_updates, load_single_updates
 from olmix.study.spec import SpaceSpec, as_params
-from olmix.study.update_plan import UpdatePlan
+from olmix.study.stage_prints import domain_prints, lineage_prints
+from olmix.study.update_plan import FROM_SCRATCH, UpdatePlan
 from olmix.update_sequence import INITIAL, load_updates
 
 validate(config, schema="../schemas/config.schema.yaml")
@@ -30,11 +36,28 @@ try:
     UPDATES = UpdatePlan(SEQUENCE, SCALE)
     UPDATES.add_to(PLAN)
     check_plan(PLAN, SCALE, SEQUENCE)
+    SINGLE_UPDATES = load_single_updates(workflow.basedir, UPDATES)
+    add_single_updates(PLAN, SINGLE_UPDATES)
+    TRAINING_GPUS = training_requests(SCALE, config["gpu_request"])
+    EVALUATION_GPUS = evaluation_requests(SCALE, config["gpu_request"])
     PUBLISHED = load_settings(Path(workflow.basedir) / "config" / "published.yaml")
 except OlmixError as error:
     raise WorkflowError(str(error))
 
+# group of chains -> the plan of its updates
+GROUPS = {
+    group: updates
+    for updates in (UPDATES, *SINGLE_UPDATES.values())
+    for group in updates.groups()
+}
+MACHINE = Machine.from_dict(SCALE["hardware"])
 RESULTS = f"results/{SCALE.name}"
+# What jobs take from each sequence of updates, as parameters: a later stage is not part of it.
+SEQUENCES = {SCALE["updates"]: SEQUENCE} | {
+    update.file: update.sequence for update in SINGLE_UPDATES.values()
+}
+LINEAGES = {file: lineage_prints(found) for file, found in SEQUENCES.items()}
+DOMAINS = {file: domain_prints(found) for file, found in SEQUENCES.items()}
 TARGET_SWARMS = [name for name, swarm in PLAN.swarms.items() if swarm.model == "target"]
 PROXY_SWARMS = [name for name in PLAN.swarms if name not in TARGET_SWARMS]
 
@@ -68,10 +91,23 @@ FIGURES = {
     "main_results_6t": "budgets",
     "low_budget": "budgets",
     "methods": "methods",
+    "operators": "operators",
+    "reuse_gap": "theory",
+    "update_shift": "theory",
+    "reused_vs_optimal": "theory",
+    "partial_reuse_coupling": "theory",
+    "kappa_reduction": "theory",
+}
+
+# figure or question -> what it needs that the engine `simulate` does not have
+NEEDS_TRAINING = {
+    "checkpoints": "BPB along training",
+    "methods": "text: BiMix's swarm weighs domains by the entropy of their tokens",
 }
 
 # question -> the results whose tables the report shows
 ANSWERS = {name: f"results/{name}" for name in (*FIGURES.values(), *PLAN.asks)} | {
+    "claims": "results/claims.csv",
     "tables": "results/tables",
     "published": "results/published/published_table",
 }
@@ -84,8 +120,10 @@ wildcard_constraints:
     swarm="|".join(PLAN.swarms),
     study="|".join(PLAN.studies),
     shard=r"\d+",
-    group="|".join(UPDATES.groups()),
-    stage="|".join(UPDATES.stages),
+    group="|".join(GROUPS),
+    stage="|".join(
+        {stage: None for updates in GROUPS.values() for stage in updates.stages}
+    ),
     figure="|".join(FIGURES),
     question="|".join(ANSWERS),
     law="|".join(PUBLISHED["regression"]["families"]),
@@ -94,12 +132,32 @@ wildcard_constraints:
 
 def every_figure():
     """All figures of the study."""
-    return [f"figures/{figure}.pdf" for figure in FIGURES]
+    return [f"figures/{figure}.pdf" for figure in FIGURES if is_made(figure)]
 
 
 def every_question():
     """The results folder of every question."""
-    return [f"results/{question}" for question in PLAN.asks]
+    return [f"results/{question}" for question in PLAN.asks if is_made(question)]
+
+
+def is_made(name):
+    """Whether the scale's engine can make a figure or answer a question."""
+    return SCALE["engine"] == "train" or name not in NEEDS_TRAINING
+
+
+def refuse_unmade(name):
+    """One clear line for whoever asks for what the scale's engine cannot make."""
+    if not is_made(name):
+        raise WorkflowError(
+            f"{name}: needs {NEEDS_TRAINING[name]}, but scale '{SCALE.name}' trains nothing "
+            f"(engine: {SCALE['engine']}); use another scale, such as tiny"
+        )
+
+
+def answer_of(figure):
+    """The results folder that a figure is drawn from."""
+    refuse_unmade(figure)
+    return f"results/{FIGURES[figure]}"
 
 
 def model_of(swarm):
@@ -109,8 +167,39 @@ def model_of(swarm):
 
 def science_of(swarm):
     """Those of them that decide the result: what a job asks for is left out."""
-    hardware = ("threads", "mem_mb", "runtime", "gpu")
+    hardware = ("threads", "gpu", "nodes", "processes_per_node")
     return {key: value for key, value in model_of(swarm).items() if key not in hardware}
+
+
+def job_size(swarm):
+    """How many runs a swarm's jobs have, and how often a run is scored at most."""
+    spec, model = PLAN.swarms[swarm], model_of(swarm)
+    points = len(model.get("evaluate_at", ())) if spec.curve else 0
+    return min(spec.size, model["runs_per_job"]), 1 + points
+
+
+@cache
+def training_of(swarm):
+    """Minutes, memory and micro batch of a job that trains some of a swarm's runs."""
+    cost = RunCost(PLAN.swarms[swarm].model, model_of(swarm), MACHINE)
+    return cost.training_request(*job_size(swarm))
+
+
+@cache
+def evaluation_of(swarm):
+    """Minutes and memory of a job that evaluates some of a swarm's runs."""
+    cost = RunCost(PLAN.swarms[swarm].model, model_of(swarm), MACHINE)
+    return cost.evaluation_request(job_size(swarm)[0])
+
+
+def training_gpus(swarm):
+    """The GPUs and nodes that a job asks for which trains some of a swarm's runs."""
+    return TRAINING_GPUS[PLAN.swarms[swarm].model]
+
+
+def evaluation_gpus(swarm):
+    """The GPU that a job asks for which evaluates some of them."""
+    return EVALUATION_GPUS[PLAN.swarms[swarm].model]
 
 
 def space_of(swarm):
@@ -148,12 +237,50 @@ def caps_of(mixes):
     }
 
 
+def lineage_of(wildcards):
+    """What a stage's jobs take from the sequence of updates up to and with it."""
+    return LINEAGES[updates_file(wildcards.group)][wildcards.stage]
+
+
+def domains_of(swarm):
+    """What a swarm's runs take from it: the domains of their stage."""
+    return DOMAINS[updates_file(swarm)][space_of(swarm)["stage"]]
+
+
+def sampled_from(mixes):
+    """The domains that mixes are sampled over, and the shares of their sources where they matter."""
+    spec, file = PLAN.mixes[mixes], updates_file(mixes)
+    stage = spec.space.stage
+    shares = {step.name: dict(step.prior) for step in SEQUENCES[file].steps}
+    shares[INITIAL] = dict(SEQUENCES[file].initial_prior)
+    drawn = shares.get(stage, {}) if spec.kind == "two_level" else {}
+    return [DOMAINS[file][stage], drawn]
+
+
+def proposed_over(study):
+    """The domains that a study's mixes are proposed over, and those of the table they end up in."""
+    swarms = PLAN.studies[study].swarms
+    final = DOMAINS[SCALE["updates"]]["final"]
+    return [*sorted({domains_of(swarm) for swarm in swarms}), final]
+
+
 def settings_of(question):
     """The settings a question's analysis reads: what all share, and its own sections."""
-    shared = ("updates", "requested_tokens", "repetition", "kl", "seeds", "proxy")
-    own = {"rq4": ("rq2", "rq4"), "methods": ("methods", "models")}.get(
-        question, (question,)
+    shared = (
+        "engine",
+        "updates",
+        "requested_tokens",
+        "repetition",
+        "kl",
+        "seeds",
+        "proxy",
     )
+    own = {
+        "rq4": ("rq2", "rq4"),
+        "methods": ("methods", "models"),
+        "operators": ("single_updates",),
+        "theory": ("single_updates",),
+    }.get(question, (question,))
     return {key: SCALE[key] for key in (*shared, *own) if key in SCALE.content}
 
 
@@ -176,6 +303,7 @@ def tables_of(swarms):
 
 def question_input(question):
     """What a question's analysis reads: tables of its swarms, proposals of its studies."""
+    refuse_unmade(question)
     swarms = dict.fromkeys(PLAN.reads[question])
     for study in PLAN.asks[question]:
         swarms |= dict.fromkeys(PLAN.studies[study].swarms)
@@ -188,24 +316,33 @@ def question_input(question):
     }
 
 
+def updates_file(name):
+    """The updates file that mixes, a swarm or a group of chains are about."""
+    return PLAN.update_files.get(name, SCALE["updates"])
+
+
 def previous_mixes(wildcards):
     """The mixes of the stage before: what a stage's chains start from."""
-    return (
-        f"{RESULTS}/update_mixes/{wildcards.group}-{UPDATES.previous(wildcards.stage)}"
-    )
+    before = GROUPS[wildcards.group].previous(wildcards.stage)
+    return f"{RESULTS}/update_mixes/{wildcards.group}-{before}"
 
 
 def active_chains(wildcards):
     """The chains that have a mix at a stage: full recomputation only has its last one."""
-    chains = UPDATES.groups()[wildcards.group]
-    last = wildcards.stage == UPDATES.stages[-1]
-    return [chain for chain in chains if last or chain.strategy != "full_recomputation"]
+    updates = GROUPS[wildcards.group]
+    chains = updates.groups()[wildcards.group]
+    last = wildcards.stage == updates.stages[-1]
+    return [chain for chain in chains if last or chain.strategy not in FROM_SCRATCH]
 
 
 def chains_with(wildcards, count):
-    """(chain, runs) of the chains that train something at a stage."""
-    chains = UPDATES.groups()[wildcards.group]
-    counted = [(chain.to_dict(), count(chain, wildcards.stage)) for chain in chains]
+    """(chain, runs) of the chains that train something at a stage; ``count`` names the kind."""
+    updates = GROUPS[wildcards.group]
+    chains = updates.groups()[wildcards.group]
+    counted = [
+        (chain.to_dict(), getattr(updates, count)(chain, wildcards.stage))
+        for chain in chains
+    ]
     return [(chain, runs) for chain, runs in counted if runs]
 
 
@@ -216,6 +353,11 @@ def auto_budgets(wildcards):
         for chain in UPDATES.groups()[wildcards.group]
         if UPDATES.probe_runs(chain, wildcards.stage)
     ]
+
+
+def stage_number(wildcards):
+    """The place of a stage in its sequence of updates."""
+    return GROUPS[wildcards.group].stages.index(wildcards.stage)
 
 
 def has_probe(wildcards):
@@ -245,7 +387,7 @@ def own_tables(group, stages):
 
 def earlier_tables(wildcards):
     """Those of the stages before, and of their probes."""
-    before = UPDATES.stages[: UPDATES.stages.index(wildcards.stage)]
+    before = GROUPS[wildcards.group].stages[: stage_number(wildcards)]
     names = [name for stage in before for name in (stage, f"{stage}-probe")]
     return own_tables(wildcards.group, names)
 
@@ -257,8 +399,16 @@ def stage_tables(wildcards):
 
 def stage_pools(wildcards):
     """The pools that chains may draw from up to and with a stage, by stage."""
-    stages = UPDATES.stages[: UPDATES.stages.index(wildcards.stage) + 1]
-    return own_tables("pool", stages)
+    updates = GROUPS[wildcards.group]
+    pools = {
+        stage: updates.pool(stage)
+        for stage in updates.stages[: stage_number(wildcards) + 1]
+    }
+    return {
+        stage: tables_of([name])[0]
+        for stage, name in pools.items()
+        if name in PLAN.swarms
+    }
 
 
 def stage_input(wildcards):
@@ -272,7 +422,7 @@ def stage_input(wildcards):
 
 
 def update_answer_input(groups):
-    """What the analysis of some groups reads: target tables, final mixes, target runs."""
+    """What the analysis of some groups reads: target tables, final mixes, target runs if any."""
     last = UPDATES.stages[-1]
     targets = [f"{group}-target" for group in groups]
     return {
@@ -283,7 +433,35 @@ def update_answer_input(groups):
             f"{RESULTS}/train_targets/{t}/{shard}"
             for t in targets
             for shard in shards_of(t)
+            if is_made("checkpoints")
         ],
+    }
+
+
+def single_answer_input(question):
+    """What the analysis of the single updates of a question reads: tables, and mixes."""
+    names = [
+        name for name in SINGLE_UPDATES if f"{name}-target" in PLAN.reads[question]
+    ]
+    return {
+        "data": f"{RESULTS}/build_domains",
+        "tables": tables_of(PLAN.reads[question]),
+        "proposals": [
+            f"{RESULTS}/update_mixes/{SINGLE_UPDATES[name].own}" for name in names
+        ],
+    }
+
+
+def single_updates_of(question):
+    """File, stage and pool of the single updates of a question, by name."""
+    return {
+        name: {
+            "file": update.file,
+            "stage": update.stage,
+            "pool": update.pool(update.stage),
+        }
+        for name, update in SINGLE_UPDATES.items()
+        if update.target in PLAN.reads[question]
     }
 
 
@@ -295,15 +473,55 @@ def chain_costs(group):
     ]
 
 
-def run_counts():
-    """How many proxy and target runs each question needs; swarms that questions share count once."""
-    lines = [
-        f"scale {SCALE.name}",
-        f"{'question':<10} {'proxy runs':>10} {'target runs':>11}",
+def claims_input():
+    """Results of all the claims, and the verdicts of scales that repeat this one, if there are any."""
+    settings = load_claims(Path(workflow.basedir) / "config" / "claims.yaml")
+    answers = dict.fromkeys(name for claim in settings.claims for name in claim.results)
+    others = settings.repetitions.get(SCALE.name, ())
+    verdicts = [f"results/{scale}/verdicts.csv" for scale in others]
+    return {
+        "answers": [f"results/{name}" for name in answers],
+        "repetitions": [path for path in verdicts if Path(path).exists()],
+    }
+
+
+def planned_swarms():
+    """Every swarm with what it costs by, for the cost report."""
+    return {
+        name: {
+            "model": swarm.model,
+            "runs": swarm.size,
+            # On average: only some runs are also scored along training.
+            "scored": 1 + len(swarm.curve) * (job_size(name)[1] - 1) / swarm.size,
+            "after": list(PLAN.comes_after(name)),
+        }
+        for name, swarm in PLAN.swarms.items()
+    }
+
+
+def planned_questions():
+    """Every question with the swarms it needs and the figures it draws."""
+    return {
+        question: {
+            "swarms": sorted(PLAN.needed_swarms(question)),
+            "figures": [figure for figure, of in FIGURES.items() if of == question],
+        }
+        for question in PLAN.asks
+    }
+
+
+def planned_chains():
+    """Every chain of updates: runs as the paper counts them, and those trained for it alone."""
+    return [
+        {
+            "group": group,
+            **chain.to_dict(),
+            "counted": UPDATES.total_runs(chain),
+            "trained": UPDATES.new_runs(chain),
+        }
+        for group, chains in UPDATES.groups().items()
+        for chain in chains
     ]
-    for question, proxies, targets in PLAN.run_counts():
-        lines.append(f"{question:<10} {proxies:>10} {targets:>11}")
-    return lines
 
 
 def scoring_options():
@@ -313,16 +531,6 @@ def scoring_options():
     if settings["max_instances"] is not None:
         options += f" --max-instances {settings['max_instances']}"
     return options
-
-
-def launch(swarm):
-    """How a training job starts: one process, or torchrun over the GPUs it asked for."""
-    gpus = model_of(swarm)["gpu"]
-    if gpus <= 1:
-        return "python -m olmix train"
-    return (
-        f"torchrun --nproc-per-node {gpus} --no-python python -m olmix train --sharded"
-    )
 
 
 def published_settings(*keys):
@@ -341,18 +549,24 @@ def published_files():
 
 def every_page():
     """What the report shows besides figures; the released swarms have a target of their own."""
-    tables = [f"results/report/{name}" for name in ANSWERS if name != "published"]
+    tables = [f"results/report/{name}" for name in answers_of_scale()]
     return ["results/report/overview.html", *tables]
 
 
 def every_picture():
     """All figures of the study as PNG."""
-    return [f"figures/{figure}.png" for figure in FIGURES]
+    return [
+        f"figures/{figure}.png" for figure in ("claims", *FIGURES) if is_made(figure)
+    ]
 
 
 def answers_of_scale():
-    """The results folders of all questions, by name."""
-    return {name: folder for name, folder in ANSWERS.items() if name != "published"}
+    """All results of the scale in use, by name."""
+    return {
+        name: answer
+        for name, answer in ANSWERS.items()
+        if name != "published" and is_made(name)
+    }
 
 
 def planned_runs():

@@ -3,7 +3,7 @@
 
 rule draw_figure:
     input:
-        answer=lambda wildcards: f"results/{FIGURES[wildcards.figure]}",
+        answer=lambda wildcards: answer_of(wildcards.figure),
     output:
         pdf="figures/{figure}.pdf",
         png=report(
@@ -26,6 +26,7 @@ rule draw_figure:
     params:
         question=lambda wildcards: FIGURES[wildcards.figure],
         scale=SCALE.name,
+        notice=SCALE.notice,
     message:
         "Drawing {wildcards.figure}"
     script:

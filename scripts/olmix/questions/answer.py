@@ -15,8 +15,8 @@ import pandas as pd
 
 from olmix.domains import DomainSet
 from olmix.errors import OlmixError
-from olmix.evaluation.suite import Suite
 from olmix.files import content_hash, read_json, replacing, write_json
+from olmix.study.scale import NOTICES
 from olmix.tables import SwarmTable, read_swarm
 from olmix.update_sequence import UpdateSequence, load_updates
 
@@ -66,7 +66,7 @@ class QuestionData:
     @cached_property
     def families(self) -> dict[str, list[str]]:
         """Task families of the suite."""
-        return Suite.open(self.data / "suite").families
+        return read_json(self.data / "families.json")
 
     @cached_property
     def sequence(self) -> UpdateSequence:
@@ -100,13 +100,17 @@ class Answer:
 
     def finish(self, summary: Mapping[str, Any]) -> None:
         """Write ``summary.json`` (the finding in numbers) and ``provenance.json``."""
-        write_json(self.folder / "summary.json", {"question": self.question, **summary})
         settings = dict(self.inputs.settings)
+        engine = settings.get("engine", "train")
+        notice = {"notice": NOTICES[engine]} if engine in NOTICES else {}
+        write_json(self.folder / "summary.json", {"question": self.question, **notice, **summary})
         write_json(
             self.folder / "provenance.json",
             {
                 "question": self.question,
                 "scale": self.inputs.scale,
+                "engine": engine,
+                **notice,
                 "seeds": settings["seeds"],
                 "config_hash": content_hash(json.loads(json.dumps(settings))),
                 "inputs": sorted(str(path) for path in self.inputs.tables.values()),

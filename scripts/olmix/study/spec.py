@@ -117,6 +117,10 @@ class Plan:
     reads: dict[str, tuple[str, ...]] = field(default_factory=dict)
     #: question -> its studies
     asks: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    #: mixes, swarm or group of chains -> its updates file, where it is not the scale's own
+    update_files: dict[str, str] = field(default_factory=dict)
+    #: swarm -> the swarms its mixes come from, where neither a study nor a prior says so
+    after: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def sample(self, spec: MixesSpec, model: str) -> str:
         """Add sampled mixes and a swarm of the same name trained on them; shared if already there.
@@ -171,24 +175,17 @@ class Plan:
             if name in needed:
                 continue
             needed.add(name)
-            swarm = self.swarms[name]
-            study = swarm.mixes if swarm.made_by == "propose_mixes" else None
-            if swarm.made_by == "sample_swarm" and self.mixes[swarm.mixes].prior:
-                study = self.mixes[swarm.mixes].prior.split("/")[0]
-            if study:
-                waiting += self.studies[study].swarms
+            waiting += self.comes_after(name)
         return needed
 
-    def run_counts(self) -> list[tuple[str, int, int]]:
-        """(question, proxy runs, target runs) of each question alone, then of all together."""
-        needs = {question: self.needed_swarms(question) for question in self.asks}
-        needs["all"] = set().union(*needs.values())
-        rows = []
-        for question, swarms in needs.items():
-            sizes = [(self.swarms[name].model, self.swarms[name].size) for name in swarms]
-            targets = sum(size for model, size in sizes if model == "target")
-            rows.append((question, sum(size for _, size in sizes) - targets, targets))
-        return rows
+    def comes_after(self, name: str) -> tuple[str, ...]:
+        """The swarms that must be collected before the mixes of a swarm are known."""
+        swarm = self.swarms[name]
+        study = swarm.mixes if swarm.made_by == "propose_mixes" else None
+        if swarm.made_by == "sample_swarm" and self.mixes[swarm.mixes].prior:
+            study = self.mixes[swarm.mixes].prior.split("/")[0]
+        studied = self.studies[study].swarms if study else ()
+        return (*studied, *self.after.get(name, ()))
 
 
 def _put(table: dict[str, Any], name: str, value: Any) -> None:

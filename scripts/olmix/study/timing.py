@@ -15,7 +15,7 @@ WORK = {
     "training": ("train_proxies", "train_targets"),
     "evaluating": ("evaluate_proxies", "evaluate_targets"),
     "fitting": ("fit_models", "propose_mixes", "choose_recomputed", "update_mixes"),
-    "answering": ("rq", "methods", "updates", "budgets"),
+    "answering": ("rq", "methods", "updates", "budgets", "operators", "theory"),
 }
 
 

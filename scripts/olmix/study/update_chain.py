@@ -9,8 +9,10 @@ import numpy as np
 
 from olmix.auto_reuse import AutoChoice, choose_reuse, join_swarms
 from olmix.collapse import Collapse
+from olmix.constructed_reuse import intermediate_ratios, reuse_on_model, weak_ratios
 from olmix.domains import DomainSet
 from olmix.errors import OlmixError
+from olmix.method import OLMIX_BASE
 from olmix.mix import Mix
 from olmix.planning import (
     FULL_MIXTURE_REUSE,
@@ -22,7 +24,7 @@ from olmix.planning import (
 )
 from olmix.proposers.proposal import Proposal, Request, read_mix
 from olmix.reuse import carry_swarm, keep_ratios, propose_with_reuse, recompute
-from olmix.study.update_plan import AUTO, Chain
+from olmix.study.update_plan import AUTO, CONSTRUCTED, OPTIMAL_REUSE, WEAK_REUSE, Chain
 from olmix.swarm import SwarmDistribution, sample_swarm
 from olmix.tables import SwarmTable
 from olmix.update_sequence import INITIAL, UpdateSequence
@@ -161,6 +163,8 @@ class StageWork:
         if self.stage == INITIAL or chain.strategy == FULL_RECOMPUTATION:
             drawn = self.drawn(chain, self.stage, pools)
             return recompute(drawn, Request.for_domains(self.domains, **options))
+        if chain.strategy in CONSTRUCTED:
+            return self._reuse_constructed(chain, self.drawn(chain, self.stage, pools), options)
         if chain.strategy == SWARM_REUSE:
             swarm = self.accumulated(chain, tables, pools)
             return recompute(swarm, Request.for_domains(self.domains, **options))
@@ -176,6 +180,21 @@ class StageWork:
             mixes = own.mixes @ collapse.membership.T
             swarm = replace(own, domains=collapse.names, mixes=mixes)
         return propose_with_reuse(swarm, collapse, collapse.request(**options))
+
+    def _reuse_constructed(
+        self, chain: Chain, swarm: SwarmTable, options: Mapping[str, Any]
+    ) -> Proposal:
+        """Reuse of weak, intermediate or optimal ratios on what full reuse would freeze (§5.2)."""
+        request = Request.for_domains(self.domains, **options)
+        model = OLMIX_BASE.fit(swarm)
+        split = self.sequence.full_reuse(self.stage)
+        (fixed,) = split.groups.values()
+        weak = weak_ratios(model, request, fixed)
+        best = OLMIX_BASE.propose(model, swarm, request).mix.restricted(fixed)
+        middle = intermediate_ratios(weak, best)
+        ratios = {WEAK_REUSE: weak, OPTIMAL_REUSE: best}.get(chain.strategy, middle)
+        collapse = Collapse(self.domains, split, ratios)
+        return reuse_on_model(model, collapse, collapse.request(**options))
 
 
 def split_record(choice: AutoChoice) -> dict[str, Any]:
