@@ -107,8 +107,8 @@ def render_main(numbers: Mapping[str, Any]) -> str:
     lines = [
         f"At the `{numbers['scale']}` scale ({runs['proxy']:,} proxy and {runs['target']:,} target "
         f"runs, {numbers['notice'] or 'really trained'}), full recomputation improves on the "
-        f"natural mix by {full['improvement']:.1f} % of its BPB with {full['proxy_runs']} proxy runs over all "
-        "updates.",
+        f"natural mix by {full['improvement']:.1f} % of its BPB with {full['proxy_runs']} proxy "
+        "runs over all updates.",
     ]
     for name, label in _STRATEGIES.items():
         entry = updates["strategies"].get(name)
