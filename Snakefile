@@ -23,6 +23,8 @@ include: "workflow/rules/tables.smk"
 include: "workflow/rules/published.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/rule_graph.smk"
+include: "workflow/rules/progress.smk"
 
 
 # Where the runs of a swarm come from is the scale's choice.

@@ -14,7 +14,9 @@ from olmix.plots.claims import scoreboard
 from olmix.plots.style import save, stamp, style
 
 
-def main(rules: Path, results: Path, repetitions: list[Path], scale: str, out: dict) -> None:
+def main(
+    rules: Path, results: Path, repetitions: list[Path], scale: str, notice: str | None, out: dict
+) -> None:
     """Write the board of a scale; ``repetitions`` are the verdicts of other scales."""
     settings = load_claims(rules)
     board, estimates = judge(settings, Evidence(results, settings.confidence))
@@ -26,7 +28,7 @@ def main(rules: Path, results: Path, repetitions: list[Path], scale: str, out: d
     write_text(out["text"], in_markdown(board, settings, scale))
     with style():
         drawn = scoreboard(board, estimates, settings.repetitions.get(scale, ()))
-        stamp(drawn, f"scale: {scale}")
+        stamp(drawn, f"scale: {scale}", notice)
         save(drawn, out["pdf"])
     write_text(out["caption"], figure_caption("claims", "claims", Path(out["board"])) + "\n")
 
@@ -43,5 +45,6 @@ if __name__ == "__main__":
             results=Path(snakemake.input.answers[0]).parent,
             repetitions=[Path(path) for path in snakemake.input.get("repetitions", [])],
             scale=snakemake.params.scale,
+            notice=snakemake.params.notice,
             out=dict(snakemake.output.items()),
         )

@@ -12,7 +12,7 @@ from olmix.plots.style import save, stamp, style
 def main(
     figure: str, question: str, answer: Path, scale: str, notice: str | None, out: Path
 ) -> None:
-    """Draw, say which scale made it and what its engine must say; PDF, PNG and the caption."""
+    """Draw, say which scale made it and what its engine must say, save with the caption beside."""
     draw = getattr(import_module(f"olmix.plots.{question}"), figure)
     with style():
         drawn = draw(answer)

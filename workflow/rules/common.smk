@@ -4,14 +4,18 @@ from functools import cache
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
+from snakemake.settings.enums import Quietness
 from snakemake.utils import validate
 
 sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
 
 from olmix.claims.settings import load_claims
 from olmix.errors import OlmixError
+from olmix.progress import PROXIES, TARGETS, Training, Watch, run_work, write_plan
 from olmix.published.settings import load_settings
 from olmix.report.categories import category
+from olmix.rule_graph import stage_of
 from olmix.study.checks import check_plan
 from olmix.study.compute import Machine, RunCost
 from olmix.study.gpu_requests import evaluation_requests, training_requests
@@ -158,6 +162,31 @@ def answer_of(figure):
     """The results folder that a figure is drawn from."""
     refuse_unmade(figure)
     return f"results/{FIGURES[figure]}"
+
+
+def graph_parts():
+    """Every question, and the released swarms: each has a picture of its own rules."""
+    return [*dict.fromkeys(FIGURES.values()), "published"]
+
+
+def rules_pictures():
+    """The pictures of the rules, of all and by part."""
+    names = ["rule_graph", *(f"rule_graph/{part}" for part in graph_parts())]
+    return [f"figures/{name}.{kind}" for name in names for kind in ("pdf", "png")]
+
+
+def stages_of_rules():
+    """The stage of every rule that runs something, by the file it is written in."""
+    return {
+        known.name: stage_of(known.name, Path(known.snakefile).stem)
+        for known in workflow.rules
+        if not known.norun
+    }
+
+
+def rule_files():
+    """The files that rules are written in."""
+    return sorted(map(str, Path(workflow.basedir).glob("workflow/rules/*.smk")))
 
 
 def model_of(swarm):
@@ -548,20 +577,19 @@ def published_files():
 
 
 def every_page():
-    """What the report shows besides figures; the released swarms have a target of their own."""
+    """What the report shows besides figures."""
     tables = [f"results/report/{name}" for name in answers_of_scale()]
     return ["results/report/overview.html", *tables]
 
 
 def every_picture():
     """All figures of the study as PNG."""
-    return [
-        f"figures/{figure}.png" for figure in ("claims", *FIGURES) if is_made(figure)
-    ]
+    made = [figure for figure in FIGURES if is_made(figure)]
+    return [f"figures/{figure}.png" for figure in (*made, "claims")]
 
 
 def answers_of_scale():
-    """All results of the scale in use, by name."""
+    """The results of all questions, by name; the released swarms have a target of their own."""
     return {
         name: answer
         for name, answer in ANSWERS.items()
@@ -576,3 +604,63 @@ def planned_runs():
         for kind, swarms in (("proxy", PROXY_SWARMS), ("target", TARGET_SWARMS))
     }
     return list(sizes.items())
+
+
+def trainings():
+    """The swarms that the jobs at hand train, finished ones too; none if nothing is to train."""
+    jobs = [
+        job
+        for job in workflow.dag.jobs
+        if job.rule.name in ("train_proxies", "train_targets")
+    ]
+    if not any(workflow.dag.needrun(job) for job in jobs):
+        return []
+    shards = {}
+    for job in jobs:
+        swarm = getattr(job.wildcards, job.rule.name.removeprefix("train_"))
+        shards.setdefault(swarm, []).append(int(job.wildcards.shard))
+    unlisted = {
+        job.wildcards.swarm
+        for job in workflow.dag.jobs
+        if job.rule.name == "list_runs" and workflow.dag.needrun(job)
+    }
+    return [
+        watched(swarm, sorted(numbers), listed=swarm not in unlisted)
+        for swarm, numbers in shards.items()
+    ]
+
+
+def watched(swarm, numbers, listed):
+    """What some jobs of a swarm train, for the record of progress."""
+    size, per_job = PLAN.swarms[swarm].size, model_of(swarm)["runs_per_job"]
+    return Training(
+        swarm=swarm,
+        kind=TARGETS if swarm in TARGET_SWARMS else PROXIES,
+        lists=tuple(f"{RESULTS}/list_runs/{swarm}/{number}.json" for number in numbers),
+        runs=sum(min(per_job, size - number * per_job) for number in numbers),
+        work=run_work(model_of(swarm)),
+        listed=listed,
+    )
+
+
+WATCH = []  # the one that is on, if any
+
+
+def watch_training():
+    """Tell from time to time how far the training is."""
+    found = trainings()
+    if found:
+        write_plan(f"{RESULTS}/progress.json", found)
+        WATCH.append(Watch(f"{RESULTS}/progress.json", tell_progress))
+        WATCH[0].start()
+
+
+def tell_progress(line):
+    """Through Snakemake, so that its --quiet holds."""
+    logger.info(line, extra={"quietness": Quietness.PROGRESS})
+
+
+def end_watch():
+    """The last line, and no more."""
+    for watch in WATCH:
+        watch.stop()
