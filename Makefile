@@ -8,10 +8,21 @@ SYSTEM := slurm-wlm munge chromium chromium-driver
 # Rules call python and torchrun by name.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: tiny test test-fast lint format benchmarks lock system clean
+# The released swarms are in the report where they were looked at.
+REPORTED = all $(if $(wildcard results/published/published_table),published)
+
+.PHONY: tiny report gallery test test-fast lint format benchmarks lock system clean
 
 tiny: $(READY)  ## a first result: RQ7 at the tiny scale
 	$(BIN)/snakemake results/rq7/ figures/solvers.pdf figures/solvers_sources.pdf
+
+report: $(READY)  ## every figure and table on one page: report.html (runs what is missing)
+	$(BIN)/snakemake $(REPORTED)
+	$(BIN)/snakemake $(REPORTED) --report report.html
+
+gallery: $(READY)  ## the pictures and numbers that README.md shows
+	$(BIN)/snakemake cost --config scale=paper
+	$(BIN)/snakemake gallery
 
 test: $(READY)  ## all tests
 	$(BIN)/python -m pytest

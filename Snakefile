@@ -42,6 +42,8 @@ localrules:
     list_runs,
     collect_swarm,
     draw_figure,
+    report_tables,
+    report_overview,
 
 
 rule all:

@@ -15,6 +15,7 @@ ENTRY = {"improvement": 12.0, "low": 11.0, "high": 12.5, "proxy_runs": 272,
 NUMBERS = {
     "scale": "tiny",
     "commit": "abc",
+    "notice": None,
     "runs": {"proxy": 1234, "target": 56},
     "updates": {
         "strategies": {
@@ -106,7 +107,10 @@ def test_main_states_gains_runs_and_data_efficiency():
     assert "by 12.2 % of its BPB with 832 proxy runs" in text
     assert "partial mixture reuse: +12.0 % (11.0 to 12.5 over seeds) with 272 runs" in text
     assert "98% of that gain, 67% fewer runs" in text
-    assert "in 3.05 times fewer steps" in text
+    assert "in 3.05 times fewer training steps" in text
+    assert "(1,234 proxy and 56 target runs, SIMULATED)" in render_main(
+        {**NUMBERS, "notice": "SIMULATED"}
+    )
 
 
 def test_claims_are_counted_and_listed():

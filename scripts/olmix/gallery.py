@@ -57,6 +57,7 @@ def result_numbers(results: Path, answers: Iterable[str]) -> dict[str, Any]:
     return {
         "scale": provenance["scale"],
         "commit": provenance["commit"],
+        "notice": provenance.get("notice"),
         "updates": read_json(results / "updates" / "summary.json"),
         "claims": _claims(results / "claims.csv"),
         "findings": {name: finding(name, results / name) for name in answers},
@@ -105,9 +106,9 @@ def render_main(numbers: Mapping[str, Any]) -> str:
     full = updates["strategies"]["full_recomputation-c3"]
     lines = [
         f"At the `{numbers['scale']}` scale ({runs['proxy']:,} proxy and {runs['target']:,} target "
-        f"runs, really trained), full recomputation improves on the natural mix by "
-        f"{full['improvement']:.1f} % of its BPB with {full['proxy_runs']} proxy runs over all "
-        "updates.",
+        f"runs, {numbers['notice'] or 'really trained'}), full recomputation improves on the "
+        f"natural mix by {full['improvement']:.1f} % of its BPB with {full['proxy_runs']} proxy "
+        "runs over all updates.",
     ]
     for name, label in _STRATEGIES.items():
         entry = updates["strategies"].get(name)
@@ -118,9 +119,10 @@ def render_main(numbers: Mapping[str, Any]) -> str:
                 f"{entry['proxy_runs']} runs: {entry['share_of_full_recomputation']:.0%} of that "
                 f"gain, {entry['fewer_runs']:.0%} fewer runs"
             )
-    times = updates["data_efficiency"]
-    reached = f"in {times:.2f} times fewer steps" if times else "not at all within its training"
-    lines.append(f"\nPartial mixture reuse reaches the final BPB of natural {reached}.")
+    times = updates.get("data_efficiency")
+    if times:
+        reached = f"reaches natural's final BPB in {times:.2f} times fewer training steps"
+        lines.append(f"\nPartial mixture reuse {reached}.")
     return "\n".join([lines[0], "", *lines[1:]])
 
 

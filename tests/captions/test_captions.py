@@ -19,6 +19,7 @@ def constant(name: str):
 
 
 FIGURES = list(constant("FIGURES").items())
+FIGURES += [("claims", "claims")]
 FIGURES += [(figure, "published") for figure in constant("PUBLISHED_FIGURES")]
 
 

@@ -108,17 +108,17 @@ def losses_of_one_process(cluster, clone: Path, number: int) -> list[dict]:
 
 
 def test_four_nodes_train_a_target_as_one_process_does(nodes_cluster, clone):
-    # This machine has no GPUs and few cores: each node starts one of its eight processes.
-    change_target(clone, processes_per_node=1)
+    # This machine has no GPUs and few cores: each node starts two of its eight processes.
+    change_target(clone, processes_per_node=2)
     (job,), _ = train(nodes_cluster, clone, 0, gpu_request="gres")
     assert job["JobState"] == "COMPLETED"
     assert "TresPerJob" not in job
     check_granted(nodes_cluster, job)
-    check_run(nodes_cluster, clone, 0, processes=4)
+    check_run(nodes_cluster, clone, 0, processes=8)
 
 
 def test_a_job_that_stops_itself_is_resumed_by_the_next_attempt(nodes_cluster, clone):
-    change_target(clone, processes_per_node=2)
+    change_target(clone, processes_per_node=1)
     no_time_at_first = ["--set-resources", "train_targets:runtime=(attempt-1)*30"]
     jobs, output = train(nodes_cluster, clone, 1, *no_time_at_first, gpu_request="gpu")
     assert [job["JobState"] for job in jobs] == ["FAILED", "COMPLETED"]
@@ -126,7 +126,7 @@ def test_a_job_that_stops_itself_is_resumed_by_the_next_attempt(nodes_cluster, c
     for job in jobs:
         assert job["TresPerJob"] == "gres:gpu:32"
         check_granted(nodes_cluster, job)
-    check_run(nodes_cluster, clone, 1, processes=8)
+    check_run(nodes_cluster, clone, 1, processes=4)
 
     # Other hardware, other requests: nothing is trained again.
     change_target(clone, gpu=2, nodes=1, threads=4)

@@ -73,7 +73,7 @@ rule gallery:
     params:
         scale=SCALE.name,
         runs=planned_runs(),
-        figures=FIGURES,
+        figures={name: of for name, of in FIGURES.items() if is_made(name)},
         cost="results/paper/cost/questions.csv",
     message:
         "Refreshing figures/gallery and the README's numbers"

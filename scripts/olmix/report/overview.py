@@ -72,7 +72,9 @@ def landing_text(
     commits = sorted({str(record["commit"])[:12] for record in provenances.values()})
     latest = max((record["time"] for record in provenances.values()), default="")
     counted = ", ".join(f"{count} {kind} runs" for kind, count in runs)
+    notices = {record["notice"] for record in provenances.values() if record.get("notice")}
     lines = [
+        *(f"**{notice}**" for notice in sorted(notices)),
         f"**Scale** {scale}: {counted}.",
         f"**Made from commit** {', '.join(commits)}; the last answer is of {latest}.",
         "",
