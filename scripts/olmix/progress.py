@@ -5,6 +5,7 @@ own files, so that a second terminal, or the head node of a cluster, sees the sa
 """
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -155,8 +156,9 @@ class Progress:
             parts.append(f"about {_duration(left)} left")
         if self.best is not None:
             average, swarm, run = self.best
-            name = run.removeprefix(f"{swarm}-")
-            label = f"run {int(name)}" if name.isdigit() else name
+            # Sampled mixes are numbered, proposed ones have names.
+            numbered = re.fullmatch(r".+-(\d{4,})", run)
+            label = f"run {int(numbered[1])}" if numbered else run
             parts.append(f"best so far {average:.3f} BPB ({swarm}, {label})")
         return " · ".join(parts)
 
