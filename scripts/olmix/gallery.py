@@ -30,7 +30,7 @@ __all__ = [
 
 # Figures are saved at 200 dots per inch.
 _SHRINK = 110 / 200
-_COLOURS = 256
+_COLOURS = 64
 _VERDICT_COLUMNS = ("id", "claim", "paper_value", "value", "low", "high", "measured", "verdict")
 _CLAIM_COLUMNS = ("id", "claim", "paper", "ours", "verdict")
 _STRATEGIES = {
@@ -48,7 +48,7 @@ def shrink(source: Path, out: Path) -> None:
         size = [round(length * _SHRINK) for length in image.size]
         small = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
     with replacing(out) as temporary:
-        small.quantize(_COLOURS).save(temporary, optimize=True)
+        small.quantize(_COLOURS, dither=Image.Dither.NONE).save(temporary, optimize=True)
 
 
 def result_numbers(results: Path, answers: Iterable[str]) -> dict[str, Any]:

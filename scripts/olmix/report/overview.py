@@ -27,7 +27,8 @@ def runtime_table(benchmarks: Path) -> pd.DataFrame:
         for rule, seconds in job_seconds(benchmarks).items()
     ]
     frame = pd.DataFrame(rows).sort_values("seconds", ascending=False)
-    return frame.assign(share_percent=100 * frame["seconds"] / frame["seconds"].sum())
+    share = 100 * frame["seconds"] / frame["seconds"].sum()
+    return frame.assign(share_percent=share.round(1))
 
 
 def overview_page(runtimes: pd.DataFrame, provenances: Mapping[str, Mapping[str, Any]]) -> str:
