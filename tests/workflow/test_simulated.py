@@ -59,9 +59,8 @@ def test_nothing_was_trained(finished):
     made = {path.name for path in results.iterdir()}
     assert {"build_domains", "sample_stage", "update_mixes", "collect_swarm"} <= made
     assert not made & {"list_runs", "train_proxies", "train_targets", "runs"}
-    assert sorted(path.name for path in (results / "build_domains").iterdir()) == [
-        "domains.json", "families.json", "law.json", "stores.json",
-    ]  # fmt: skip
+    data = {path.name for path in (results / "build_domains").glob("[a-z]*")}
+    assert data == {"domains.json", "families.json", "law.json", "stores.json"}
 
 
 def test_everything_says_it_is_simulated(finished):
