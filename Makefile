@@ -3,11 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.installed
+SYSTEM := slurm-wlm munge chromium chromium-driver
 
 # Rules call python and torchrun by name.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: tiny test test-fast lint format benchmarks lock clean
+.PHONY: tiny test test-fast lint format benchmarks lock system clean
 
 tiny: $(READY)  ## a first result: RQ7 at the tiny scale
 	$(BIN)/snakemake results/rq7/ figures/solvers.pdf figures/solvers_sources.pdf
@@ -33,6 +34,11 @@ benchmarks: $(READY)  ## ratios measured side by side, one script after another
 
 lock:  ## resolve envs/requirements*.in again
 	$(PYTHON) envs/lock.py
+
+system:  ## system packages for tests that skip without them: SLURM, a browser
+	@command -v apt-get > /dev/null || { echo "make system needs apt-get; install by hand: $(SYSTEM)" >&2; exit 1; }
+	@[ "$$(id -u)" = 0 ] || { echo "make system needs root: sudo make system" >&2; exit 1; }
+	dpkg -s $(SYSTEM) > /dev/null 2>&1 || { apt-get update --quiet && DEBIAN_FRONTEND=noninteractive apt-get install --quiet --yes --no-install-recommends $(SYSTEM); }
 
 $(READY): envs/requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or later is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'

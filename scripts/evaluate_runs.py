@@ -11,6 +11,7 @@ from typing import Any
 from olmix.evaluation.suite import Suite
 from olmix.files import read_json, write_json
 from olmix.job import job_log
+from olmix.training.gpus import own_gpus
 
 
 def main(
@@ -76,7 +77,7 @@ def evaluate_runs(
 
 
 if __name__ == "__main__":
-    with job_log(snakemake.log[0]):
+    with job_log(snakemake.log[0]), own_gpus(snakemake.resources.processes):
         main(
             data=Path(snakemake.input.data),
             runs=Path(snakemake.input.runs),

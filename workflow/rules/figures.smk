@@ -6,7 +6,13 @@ rule draw_figure:
         answer=lambda wildcards: answer_of(wildcards.figure),
     output:
         pdf="figures/{figure}.pdf",
-        png="figures/{figure}.png",
+        png=report(
+            "figures/{figure}.png",
+            caption="../report/figure.rst",
+            category=lambda wildcards: category(FIGURES[wildcards.figure]),
+            labels={"result": "Figure: {figure}"},
+        ),
+        caption="figures/{figure}.rst",
     log:
         f"{RESULTS}/logs/draw_figure/{{figure}}.log",
     benchmark:

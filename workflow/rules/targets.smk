@@ -13,11 +13,18 @@ use rule train_proxies as train_targets with:
         f"{RESULTS}/benchmarks/train_targets/{{targets}}/{{shard}}.tsv"
     threads: SCALE.model("target")["threads"]
     resources:
-        mem_mb=SCALE.model("target")["mem_mb"],
-        runtime=SCALE.model("target")["runtime"],
-        gpu=SCALE.model("target")["gpu"],
+        mem_mb=lambda wildcards: training_of(wildcards.targets).mem_mb,
+        runtime=lambda wildcards: training_of(wildcards.targets).runtime,
+        micro_batch=lambda wildcards: training_of(wildcards.targets).micro_batch,
+        gpu=TRAINING_GPUS["target"].gpu,
+        gres=TRAINING_GPUS["target"].gres,
+        nodes=TRAINING_GPUS["target"].nodes,
+        processes=TRAINING_GPUS["target"].processes,
+        tasks=TRAINING_GPUS["target"].tasks,
+        tasks_per_gpu=0,
+        mpi=TRAINING_GPUS["target"].mpi,
+        slurm_extra=TRAINING_GPUS["target"].slurm_extra,
     params:
-        launch=lambda wildcards: launch(wildcards.targets),
         state=f"{RESULTS}/state",
         scoring=scoring_options(),
     message:
@@ -36,8 +43,10 @@ use rule evaluate_proxies as evaluate_targets with:
         f"{RESULTS}/benchmarks/evaluate_targets/{{targets}}/{{shard}}.tsv"
     threads: SCALE.model("target")["threads"]
     resources:
-        mem_mb=SCALE.model("target")["mem_mb"],
-        runtime=SCALE.model("target")["runtime"],
-        gpu=min(1, SCALE.model("target")["gpu"]),
+        mem_mb=lambda wildcards: evaluation_of(wildcards.targets).mem_mb,
+        runtime=lambda wildcards: evaluation_of(wildcards.targets).runtime,
+        gpu=EVALUATION_GPUS["target"].gpu,
+        gres=EVALUATION_GPUS["target"].gres,
+        processes=EVALUATION_GPUS["target"].processes,
     message:
         "Evaluating targets of {wildcards.targets}, job {wildcards.shard}"

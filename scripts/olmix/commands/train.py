@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import logging
+import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from olmix.errors import OlmixError
 from olmix.files import read_json, write_json
 from olmix.proposers.proposal import read_mix
+from olmix.training.gpus import own_gpus
+from olmix.training.launch import Start, launch_command, started, time_limit
 
 if TYPE_CHECKING:
     from olmix.corpus.store import Corpus
@@ -34,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _add_evaluation_arguments(parser.add_argument_group("evaluation (default: none)"))
     _add_hardware_arguments(parser.add_argument_group("hardware (never changes what is trained)"))
+    _add_job_arguments(parser.add_argument_group("what a job was given (default: this process)"))
 
 
 def _add_run_arguments(group: argparse._ArgumentGroup) -> None:
@@ -117,7 +121,44 @@ def _add_hardware_arguments(group: argparse._ArgumentGroup) -> None:
     )
 
 
+def _add_job_arguments(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
+    add(
+        "--processes",
+        type=int,
+        metavar="N",
+        help="on each node, one per GPU, started by torchrun if many; 0: without any GPU",
+    )
+    add("--nodes", type=int, default=1, metavar="N", help="of a SLURM job, by srun (default: 1)")
+    add("--cpus", type=int, default=1, metavar="N", help="on each node (default: 1)")
+    add(
+        "--slurm-minutes",
+        type=float,
+        metavar="X",
+        help="asked of SLURM: sets --time-limit in time before; without SLURM there is no limit",
+    )
+
+
 def run(args: argparse.Namespace) -> int:
+    """Train in this process or in those the job was given; see `train` for what is returned."""
+    if args.processes is None or started():
+        return train(args)
+    if args.processes < 0 or args.nodes < 1 or args.cpus < 1:
+        raise OlmixError(
+            f"{args.processes} processes on {args.nodes} nodes with {args.cpus} CPUs; "
+            "expected at least 0, 1 and 1"
+        )
+    # Of several nodes each has GPUs of its own, which SLURM has chosen.
+    alone = args.nodes == 1
+    gpus = own_gpus(args.processes) if alone else contextlib.nullcontext(args.processes)
+    with gpus as processes:
+        start = Start(args.nodes, processes, args.cpus)
+        if (command := launch_command(start, sys.argv[1:])) is not None:
+            os.execvp(command[0], command)
+        return train(args)
+
+
+def train(args: argparse.Namespace) -> int:
     """Train, and return 0, 75 if the time limit came first, or 1 if some of many runs failed."""
     if (args.runs is None) == (args.out is None):
         raise OlmixError("expected either --out for one run or --runs for a list of them")
@@ -134,11 +175,13 @@ def run(args: argparse.Namespace) -> int:
     from olmix.training.distributed import processes
     from olmix.training.swarm_runner import read_runs, run_all
 
-    deadline = Deadline(args.time_limit)
+    deadline = Deadline(args.time_limit or time_limit(args.slurm_minutes))
     runs = read_runs(args.runs) if args.runs else [_single_run(args)]
     _set_threads(args.threads, runs)
     state = args.state or Path(args.runs or args.out).parent / ".state"
     with _ending_on_sigterm(deadline), processes(args.device, deadline) as team:
+        if args.processes and team.first and team.device.type == "cpu":
+            sys.stderr.write("warning: torch sees no GPU here, training on the CPU\n")
         evaluate, score = _evaluation(args, team.device)
         try:
             failed = run_all(

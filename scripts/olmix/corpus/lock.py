@@ -1,25 +1,50 @@
 """Keeping a second run out of a folder that one is writing."""
 
+import errno
 import fcntl
-from collections.abc import Iterator
+import logging
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from olmix.errors import OlmixError
 
 __all__ = ["only_run"]
 
+PATIENCE = 1.0
+"""Seconds between two looks at a lock that another process holds."""
+
+logger = logging.getLogger(__name__)
+
 
 @contextmanager
-def only_run(folder: Path, *, wait: bool = False) -> Iterator[None]:
+def only_run(folder: Path, *, while_waiting: Callable[[], None] | None = None) -> Iterator[None]:
     """Hold the folder's lock; it goes with the process, however that ends.
 
-    If another process holds it: wait for that one to end, or refuse.
+    If another process holds it: wait for that one to end, calling ``while_waiting`` now and then,
+    which may raise to give up; or, without it, refuse.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError:
-            raise OlmixError(f"{folder}: another run is writing here") from None
+        while not _locked(lock, folder):
+            if while_waiting is None:
+                raise OlmixError(f"{folder}: another run is writing here")
+            while_waiting()
+            time.sleep(PATIENCE)
         yield
+
+
+def _locked(lock: TextIO, folder: Path) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in (errno.ENOSYS, errno.ENOTSUP):
+            raise
+        # Some cluster file systems are mounted without locks. Better twice than not at all: files
+        # are written whole, and both would write the same.
+        logger.warning("%s: no locks on this file system, nobody is kept out", folder)
+    return True

@@ -1,19 +1,16 @@
 """What every question's analysis reads and writes."""
 
 import json
-import platform
-import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from olmix.domains import DomainSet
+from olmix.environment import environment
 from olmix.errors import OlmixError
 from olmix.files import content_hash, read_json, replacing, write_json
 from olmix.study.scale import NOTICES
@@ -21,8 +18,6 @@ from olmix.tables import SwarmTable, read_swarm
 from olmix.update_sequence import UpdateSequence, load_updates
 
 __all__ = ["Answer", "QuestionData"]
-
-_VERSIONS = ("numpy", "scipy", "cvxpy", "lightgbm", "scikit-learn", "torch", "snakemake")
 
 
 @dataclass(frozen=True)
@@ -114,20 +109,6 @@ class Answer:
                 "seeds": settings["seeds"],
                 "config_hash": content_hash(json.loads(json.dumps(settings))),
                 "inputs": sorted(str(path) for path in self.inputs.tables.values()),
-                "commit": _commit(),
-                "versions": {name: version(name) for name in _VERSIONS},
-                "python": platform.python_version(),
-                "host": platform.node(),
-                "time": datetime.now(UTC).isoformat(timespec="seconds"),
+                **environment(),
             },
         )
-
-
-def _commit() -> str | None:
-    """The commit of the working tree, None outside a git checkout."""
-    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        return None
-    return done.stdout.strip() or None

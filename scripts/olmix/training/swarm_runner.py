@@ -79,7 +79,7 @@ def run_all(
     show = ProgressLine(runs, team)
     for run in runs:
         try:
-            if finished_run(run.folder, run.settings) is None:
+            if finished_run(run.folder, run.settings, team) is None:
                 if run.corpus not in corpora:
                     corpora[run.corpus] = Corpus.open(run.corpus)
                 train_run(

@@ -18,9 +18,9 @@ import torch
 from torch import Tensor
 
 from olmix import __version__
-from olmix.corpus.lock import only_run
 from olmix.corpus.mixing import MixedData
 from olmix.corpus.store import Corpus
+from olmix.environment import commit
 from olmix.errors import OlmixError
 from olmix.files import read_json, write_json
 from olmix.model.transformer import Transformer
@@ -38,6 +38,7 @@ from olmix.training.distributed import (
 from olmix.training.losses import Losses
 from olmix.training.optimizer import Optimizer
 from olmix.training.settings import Hardware, RunSettings, data_fingerprint
+from olmix.training.shared_run import only_job
 
 __all__ = ["Progress", "finished_run", "train_run"]
 
@@ -59,8 +60,16 @@ class Progress:
     tokens_per_second: float
 
 
-def finished_run(run_folder: str | Path, settings: RunSettings) -> dict[str, Any] | None:
-    """The record of the run in ``run_folder`` if it is finished and had these settings."""
+def finished_run(
+    run_folder: str | Path, settings: RunSettings, team: Processes | None = None
+) -> dict[str, Any] | None:
+    """The record of the run in ``run_folder`` if it is finished and had these settings.
+
+    With a ``team`` the first process answers for all: nodes may see a new file at different times.
+    """
+    if team is not None and team.count > 1:
+        record = finished_run(run_folder, settings) if team.first else {}
+        return record if team.first_says(record is not None) else None
     record_path, weights = Path(run_folder) / "run.json", Path(run_folder) / "weights.safetensors"
     if not (record_path.is_file() and weights.is_file()):
         return None
@@ -100,7 +109,7 @@ def train_run(
             f"{run_folder}: evaluations along training are asked for (at {settings.evaluate_at}), "
             "but nothing to evaluate with was given"
         )
-    if finished := finished_run(run_folder, settings):
+    if (finished := finished_run(run_folder, settings, team)) is not None:
         return finished
     check_corpus(settings, corpus)
     data = MixedData(
@@ -112,10 +121,8 @@ def train_run(
         max_repetition=settings.max_repetition,
     )
     checkpoints = CheckpointFolder(state_root, settings.hash)
-    # Two swarms may share a run: the second job waits, and then finds it finished.
-    with only_run(checkpoints.folder, wait=True) if team.first else contextlib.nullcontext():
-        team.wait()
-        if finished := finished_run(run_folder, settings):
+    with only_job(checkpoints.folder, team):
+        if (finished := finished_run(run_folder, settings, team)) is not None:
             return finished
         trainer = Trainer(settings, data, hardware, team, checkpoints)
         trainer.train(evaluate, on_progress)
@@ -386,5 +393,6 @@ class Trainer:
                 "python": platform.python_version(),
                 "torch": torch.__version__,
             },
+            "commit": commit(),
             "slurm_job": os.environ.get("SLURM_JOB_ID"),
         }
