@@ -189,6 +189,11 @@ def rule_files():
     return sorted(map(str, Path(workflow.basedir).glob("workflow/rules/*.smk")))
 
 
+def law_files():
+    """The file of the law to simulate, if there is one: another law is another world."""
+    return [SCALE["data"]["law"]["design"]] if "law" in SCALE["data"] else []
+
+
 def model_of(swarm):
     """The scale's settings of the model a swarm trains."""
     return SCALE.model(PLAN.swarms[swarm].model)
