@@ -27,7 +27,7 @@ TRAINING = "rule_train_proxies_wildcards_"
 # The test's cluster has no accounting, and jobs of seconds are not left alone for 40 of them.
 HERE = (
     "--slurm-status-command", "squeue", "--slurm-no-account",
-    "--slurm-init-seconds-before-status-checks", "8", "--latency-wait", "20",
+    "--slurm-init-seconds-before-status-checks", "2", "--latency-wait", "20",
 )  # fmt: skip
 
 pytestmark = pytest.mark.slow
@@ -41,7 +41,7 @@ def copy_of_repository(folder: Path) -> Path:
     scale = yaml.safe_load((config / "scales" / "smoke.yaml").read_text())
     scale |= {"seeds": 1, "updates": "config/updates/light.yaml"}
     # Long enough to be interrupted; requests that differ, so that they cannot be confused.
-    scale["models"]["30m"] |= {"tokens": 61440, "gpu": 1, "mem_mb": 1500, "runtime": 20}
+    scale["models"]["30m"] |= {"tokens": 81920, "gpu": 1, "mem_mb": 1500, "runtime": 20}
     scale["models"]["target"] |= {"gpu": 1, "mem_mb": 1800, "runtime": 25}
     (config / "scales" / "light.yaml").write_text(yaml.safe_dump(scale, sort_keys=False))
     updates = yaml.safe_load((config / "updates" / "smoke.yaml").read_text())
@@ -101,13 +101,13 @@ class Controller:
                 start_new_session=True,
             )
 
-    def wait_for(self, condition: Callable[[], Any], seconds: float = 180) -> Any:
+    def wait_for(self, condition: Callable[[], Any], seconds: float = 600) -> Any:
         """The condition's value, as soon as it is true."""
         end = time.monotonic() + seconds
         while not (found := condition()):
             assert self.process.poll() is None, self.log.read_text()[-5000:]
             assert time.monotonic() < end, f"waited too long: {self.log.read_text()[-5000:]}"
-            time.sleep(0.2)
+            time.sleep(0.5)
         return found
 
     def job_in_training(self, swarm: str) -> str:
@@ -161,7 +161,7 @@ def story(cluster, tmp_path_factory) -> Story:
         Controller(cluster, told.folder, "--unlock").finish()
         second = Controller(cluster, told.folder, *command)
         controllers.append(second)
-        told.requeued = second.job_in_training("main-remove_maths")
+        told.requeued = second.job_in_training("pool-initial")
         cluster.run("scontrol", "requeue", told.requeued)
         told.at_requeue = finished_runs(told.folder)
         second.finish()
@@ -216,19 +216,16 @@ def test_fits_and_figures_ask_for_no_gpu(story):
         assert asked["mem_mb"] >= 1000
 
 
-def test_a_cancelled_job_is_submitted_again(story):
+def test_cancelled_jobs_are_submitted_again(story):
     jobs = story.jobs(f"{TRAINING}pool-initial_0")
-    states = {record["JobId"]: record["JobState"] for record in jobs}
-    assert states[story.cancelled] == "CANCELLED"
     # Cancelled by hand; cancelled after the controller's death; done.
-    assert list(states.values()) == ["CANCELLED", "CANCELLED", "COMPLETED"]
+    assert [job["JobState"] for job in jobs] == ["CANCELLED", "CANCELLED", "COMPLETED"]
+    assert jobs[0]["JobId"] == story.cancelled
 
 
 def test_a_requeued_job_ends_under_its_own_number(story):
-    [record] = story.jobs(f"{TRAINING}main-remove_maths_0")
-    assert record["JobId"] == story.requeued
-    assert record["JobState"] == "COMPLETED"
-    assert record["Restarts"] == "1"
+    job = story.jobs(f"{TRAINING}pool-initial_0")[-1]
+    assert (job["JobId"], job["Restarts"]) == (story.requeued, "1")
 
 
 def test_no_finished_run_is_trained_twice(story):
