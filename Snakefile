@@ -8,6 +8,9 @@ min_version("9.20")
 configfile: "config/config.yaml"
 
 
+report: "workflow/report/workflow.rst"
+
+
 include: "workflow/rules/common.smk"
 include: "workflow/rules/domains.smk"
 include: "workflow/rules/swarms.smk"
@@ -18,6 +21,16 @@ include: "workflow/rules/questions.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/published.smk"
+include: "workflow/rules/claims.smk"
+include: "workflow/rules/report.smk"
+include: "workflow/rules/rule_graph.smk"
+include: "workflow/rules/progress.smk"
+
+
+# Where the runs of a swarm come from is the scale's choice.
+if SCALE["engine"] == "simulate":
+
+    include: "workflow/rules/simulate.smk"
 
 
 # Seconds each: with a cluster they run where Snakemake runs, and do not wait in its queue.
@@ -37,3 +50,5 @@ rule all:
         every_figure(),
         every_question(),
         "results/tables",
+        "results/claims.csv",
+        every_page(),

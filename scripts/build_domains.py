@@ -1,7 +1,8 @@
 """Make a scale's data ready: tokenised domains, tokenizer, task suite, exact token counts.
 
 The embedded world is generated; other scales point to corpora tokenised by `python -m olmix
-tokenize` and a suite prepared by `python -m olmix tasks`, which are checked and linked here.
+tokenize` and a suite prepared by `python -m olmix tasks`, which are checked and linked here. Where
+runs are simulated there is a law in their place, and no text at all.
 """
 
 from pathlib import Path
@@ -10,15 +11,35 @@ from typing import Any
 from olmix.corpus.store import Corpus
 from olmix.domains import DomainSet
 from olmix.errors import OlmixError
+from olmix.evaluation.suite import Suite
+from olmix.files import write_json
 from olmix.job import job_log
 
 
 def main(data: dict[str, Any], out: Path) -> None:
-    """Write ``corpus/``, ``tokenizer.json``, ``suite/`` and ``domains.json`` in ``out``."""
+    """Write what every analysis reads, ``domains.json`` and ``families.json``, in ``out``.
+
+    Beside them ``corpus/``, ``tokenizer.json`` and ``suite/``, or ``law.json``.
+    """
+    if "law" in data:
+        write_law(data["law"], out)
+        return
     if "world" in data:
         build_embedded_world(data["world"], out)
     else:
         link_corpora(data["corpora"], out)
+    write_json(out / "families.json", Suite.open(out / "suite").families)
+
+
+def write_law(law: dict[str, Any], out: Path) -> None:
+    """Draw the law of a seed; `olmix.study.simulated_runs` takes it for a corpus and its models."""
+    from olmix.law_design import LawDesign
+
+    design = LawDesign.load(law["design"])
+    design.catalogue.save(out / "domains.json")
+    write_json(out / "families.json", dict(design.families))
+    write_json(out / "stores.json", design.stores)
+    design.law(law["seed"]).save(out / "law.json")
 
 
 def build_embedded_world(world: dict[str, Any], out: Path) -> None:

@@ -9,8 +9,8 @@ from olmix.files import write_json
 from olmix.job import job_log
 from olmix.study.update_chain import StageWork, split_record
 from olmix.study.update_plan import Chain
-from olmix.tables import SwarmTable, read_swarm
-from olmix.update_sequence import load_updates
+from olmix.tables import SwarmTable, read_collected
+from olmix.update_sequence import INITIAL, load_updates
 
 
 def main(
@@ -18,13 +18,14 @@ def main(
     chains: list[tuple[dict[str, Any], int]],
     probe: SwarmTable,
     tables: dict[str, SwarmTable],
+    pools: dict[str, SwarmTable],
     out: Path,
 ) -> None:
     """Write the choice of every chain with its reasons; ``chains`` come with their budgets."""
     choices = {}
     for record, budget in chains:
         chain = Chain(**record)
-        old = work.accumulated(chain, tables)
+        old = work.accumulated(chain, tables, pools)
         choice = work.choose(chain, probe, old.select_tasks(probe.tasks), budget)
         choices[chain.name] = split_record(choice)
         for line in choice.explain():
@@ -35,7 +36,7 @@ def main(
 if __name__ == "__main__":
     with job_log(snakemake.log[0]):
         catalogue = DomainSet.load(Path(snakemake.input.data) / "domains.json")
-        read = {Path(path).parent: None for path in snakemake.input.tables}
+        stages = zip(snakemake.params.stages, snakemake.input.tables, strict=True)
         main(
             work=StageWork(
                 load_updates(snakemake.params.updates, catalogue),
@@ -45,12 +46,8 @@ if __name__ == "__main__":
                 {},
             ),
             chains=snakemake.params.chains,
-            probe=read_swarm(
-                snakemake.input.probe, Path(snakemake.input.probe).with_name("metrics.csv")
-            ),
-            tables={
-                stage: read_swarm(folder / "ratios.csv", folder / "metrics.csv")
-                for stage, folder in zip(snakemake.params.stages, read, strict=True)
-            },
+            probe=read_collected(snakemake.input.probe),
+            tables={stage: read_collected(path) for stage, path in stages},
+            pools={INITIAL: read_collected(snakemake.input.pool)},
             out=Path(snakemake.output.choices),
         )

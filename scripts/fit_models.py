@@ -4,7 +4,7 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from olmix.evaluation.suite import Suite
+from olmix.files import read_json
 from olmix.job import job_log
 from olmix.study.proposals import fit_proposal
 from olmix.study.spec import StudySpec, from_params
@@ -13,7 +13,7 @@ from olmix.tables import read_swarm
 
 def main(data: Path, swarms: dict[str, Path], study: dict[str, Any], out: Path) -> None:
     """Write ``<proposal>.json`` in ``out``: one fitted model each."""
-    families = Suite.open(data / "suite").families
+    families = read_json(data / "families.json")
     tables = {
         name: read_swarm(at / "ratios.csv", at / "metrics.csv") for name, at in swarms.items()
     }

@@ -1,13 +1,16 @@
 """Give the finished runs of a job their place in the results: one folder per run, by name.
 
 The files are links to the store of runs, so they take no space, and the store keeps a run when the
-workflow deletes the outputs of a failed job.
+workflow deletes the outputs of a failed job. It also tells the job's log what the runs were made
+with, which the other scripts do by opening their log.
 """
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
+from olmix.environment import environment_line
 from olmix.errors import OlmixError
 from olmix.files import read_json
 
@@ -36,4 +39,5 @@ if __name__ == "__main__":
     parser.add_argument("--runs", type=Path, required=True, help="list of a job's runs")
     parser.add_argument("--out", type=Path, required=True, help="folder that gets a folder per run")
     arguments = parser.parse_args()
+    sys.stdout.write(environment_line() + "\n")
     main(arguments.runs, arguments.out)

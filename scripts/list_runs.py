@@ -47,7 +47,7 @@ def main(
             corpus,
             model,
             data_seed=data_seed_of(spec, index),
-            evaluate_at=model.get("evaluate_at", ()) if spec.curve else (),
+            evaluate_at=model.get("evaluate_at", ()) if run in spec.curve else (),
         )
         entries[run] = {
             "folder": os.path.relpath(store / settings.hash, out),

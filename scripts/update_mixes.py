@@ -11,7 +11,7 @@ from olmix.files import read_json, write_json
 from olmix.job import job_log
 from olmix.study.update_chain import StageWork, split_from_record
 from olmix.study.update_plan import Chain
-from olmix.tables import SwarmTable, read_swarm, write_table
+from olmix.tables import SwarmTable, read_collected, write_table
 from olmix.update_sequence import load_updates
 
 
@@ -19,7 +19,7 @@ def main(
     work: StageWork,
     chains: list[dict[str, Any]],
     tables: dict[str, SwarmTable],
-    pool: SwarmTable | None,
+    pools: dict[str, SwarmTable],
     probe: SwarmTable | None,
     choices: Path | None,
     out: Path,
@@ -33,7 +33,7 @@ def main(
     for record in chains:
         chain = Chain(**record)
         choice = split_from_record(chosen[chain.name]) if chain.name in chosen else None
-        proposal = work.propose(chain, tables, pool, probe, choice)
+        proposal = work.propose(chain, tables, pools, probe, choice)
         proposal.save(out / f"{chain.name}.json")
         names.append(chain.name)
         rows.append(proposal.mix.aligned(work.domains.names).weights)
@@ -41,15 +41,12 @@ def main(
     write_table(table, names, work.domains.names, np.array(rows))
 
 
-def _swarm(path: str) -> SwarmTable:
-    return read_swarm(path, Path(path).with_name("metrics.csv"))
-
-
 if __name__ == "__main__":
     with job_log(snakemake.log[0]):
         catalogue = DomainSet.load(Path(snakemake.input.data) / "domains.json")
         previous = snakemake.input.get("previous")
         stages = zip(snakemake.params.stages, snakemake.input.tables, strict=True)
+        pools = zip(snakemake.params.pools, snakemake.input.pools, strict=True)
         main(
             work=StageWork(
                 load_updates(snakemake.params.updates, catalogue),
@@ -59,9 +56,9 @@ if __name__ == "__main__":
                 {},
             ),
             chains=snakemake.params.chains,
-            tables={stage: _swarm(path) for stage, path in stages},
-            pool=_swarm(snakemake.input.pool) if snakemake.input.get("pool") else None,
-            probe=_swarm(snakemake.input.probe) if snakemake.input.get("probe") else None,
+            tables={stage: read_collected(path) for stage, path in stages},
+            pools={stage: read_collected(path) for stage, path in pools},
+            probe=read_collected(snakemake.input.probe) if snakemake.input.get("probe") else None,
             choices=Path(snakemake.input.choices) if snakemake.input.get("choices") else None,
             out=Path(snakemake.output.proposals),
             table=Path(snakemake.output.mixes),

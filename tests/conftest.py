@@ -238,6 +238,11 @@ def make_request() -> Callable[..., Request]:
 
 
 @pytest.fixture(scope="session")
+def repository() -> Path:
+    return REPOSITORY
+
+
+@pytest.fixture(scope="session")
 def published() -> Path:
     """The folder of the swarm the Olmix authors released; tests skip where it is absent."""
     if not PUBLISHED.is_dir():

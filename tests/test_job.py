@@ -1,7 +1,9 @@
 import logging
+import platform
 
 import pytest
 
+from olmix.environment import read_environment
 from olmix.errors import OlmixError
 from olmix.job import job_log
 
@@ -29,7 +31,7 @@ def test_a_refusal_is_one_line_and_status_2(tmp_path, capsys):
     assert stopped.value.code == 2
     text = (tmp_path / "job.log").read_text()
     assert text.endswith("error: no such domain 'x'\n")
-    assert text.count("\n") == 1
+    assert text.count("\n") == 2  # what it was made with, and the refusal
     assert "Traceback" not in capsys.readouterr().err
 
 
@@ -47,3 +49,11 @@ def test_a_log_is_of_one_job(tmp_path):
         with job_log(tmp_path / "job.log"):
             logging.info(word)
     assert "first" not in (tmp_path / "job.log").read_text()
+
+
+def test_a_log_begins_with_what_the_job_was_made_with(tmp_path):
+    with job_log(tmp_path / "job.log"):
+        logging.info("half way")
+    made = read_environment(tmp_path / "job.log")
+    assert made["python"] == platform.python_version()
+    assert (tmp_path / "job.log").read_text().splitlines()[1].endswith("half way")

@@ -1,10 +1,13 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from olmix.domains import DomainSet
-from olmix.simulate import random_law
+from olmix.errors import OlmixError
+from olmix.files import write_json
+from olmix.simulate import Law, random_law
 
 DOMAINS = DomainSet.from_token_counts(
     {f"{source}:{topic}": 100 for source in ("web", "code") for topic in range(8)}
@@ -61,3 +64,21 @@ def test_numbers_look_like_bpb(law):
     assert measured.min() > 0.8
     assert measured.max() < 12
     assert json.loads(json.dumps(law.to_dict()))["domains"] == list(DOMAINS.names)
+
+
+def test_tasks_of_a_run_share_part_of_their_noise(law):
+    noisy = replace(law, shared=0.3).draw_noise(4000, seed=0)
+    assert noisy.std(0) == pytest.approx(law.noise, rel=0.05)
+    between = np.corrcoef(noisy.T)[np.triu_indices(len(TASKS), 1)]
+    assert between == pytest.approx(np.full(len(between), 0.3), abs=0.06)
+
+
+def test_a_law_is_read_as_it_was_written(law, tmp_path):
+    replace(law, shared=0.2).save(tmp_path / "law.json")
+    again = Law.load(tmp_path / "law.json")
+    assert (again.domains, again.tasks, again.shared) == (law.domains, law.tasks, 0.2)
+    mixes = np.random.default_rng(0).dirichlet(np.ones(16), size=3)
+    np.testing.assert_array_equal(again.bpb(mixes), law.bpb(mixes))
+    write_json(tmp_path / "law.json", {"domains": []})
+    with pytest.raises(OlmixError, match=r"law.json: not a law, 'tasks' is missing"):
+        Law.load(tmp_path / "law.json")

@@ -258,3 +258,18 @@ def test_theory_refuses_other_families_and_unknown_domains(make_world):
         gap_report(nearest, ("d0",), mix, mix, mix)
     with pytest.raises(OlmixError, match="'x' is not a domain"):
         gap_report(world.surrogate, ("x",), mix, mix, mix)
+
+
+def test_an_optimum_without_weight_on_the_reused_domains_is_reported_as_such(make_world):
+    world = make_world(4, 6, seed=3)
+    fixed = world.domains.names[:2]
+    existing = Mix(fixed, [0.5, 0.5])
+    optimum = Mix(world.domains.names, [0.0, 0.0, 0.5, 0.5])
+    reuse = Mix(world.domains.names, [0.1, 0.1, 0.4, 0.4])
+    report = gap_report(world.surrogate, fixed, existing, optimum, reuse)
+    assert report.rho == 0
+    assert np.isnan([report.reuse_gap, report.performance_gap_bound]).all()
+    gain = world.bpb(reuse.weights[None]).mean() - world.bpb(optimum.weights[None]).mean()
+    assert report.performance_gap == pytest.approx(gain)
+    assert report.coupling == coupling(world.coef, np.array([0, 1]))
+    assert report.reuse_gap_bound > 0

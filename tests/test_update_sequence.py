@@ -136,3 +136,18 @@ def test_a_sequence_made_in_code_is_checked_too():
     assert [len(domains) for _, _, domains in sequence.stages()] == [2, 3, 2]
     with pytest.raises(OlmixError, match="no update 'shrink', expected one of grow, drop"):
         sequence.full_reuse("shrink")
+
+
+def test_the_initial_stage_may_have_a_prior(tmp_path):
+    text = OWN.replace("updates:", "initial_prior: {web: 3, code: 1}\nupdates:")
+    assert load(tmp_path, text).prior("initial").to_dict() == {"web": 0.75, "code": 0.25}
+    assert load(tmp_path, OWN).prior("initial").to_dict() == {"web": 0.9, "code": 0.1}
+    with pytest.raises(OlmixError, match="expected a share for each of web, code"):
+        load(tmp_path, OWN.replace("updates:", "initial_prior: {web: 1}\nupdates:"))
+
+
+def test_domains_may_come_from_several_places(tmp_path):
+    (tmp_path / "more.yaml").write_text("domains: {web: 900, code: 100}", encoding="utf-8")
+    text = OWN.replace("domains: {web: 900, code: 100,", "domains: [more.yaml, {")
+    text = text.replace('"science:maths": 20}', '"science:maths": 20}]')
+    assert load(tmp_path, text).stages() == load(tmp_path, OWN).stages()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,7 @@ class DomainSet:
         """Domains from ``{name: tokens}``; ``source:topic`` names say their source and topic."""
         return cls(tuple(Domain.named(name, tokens) for name, tokens in token_counts.items()))
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The domains' names, in order."""
         return tuple(domain.name for domain in self.domains)

@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
+from olmix.environment import environment_line
 from olmix.errors import OlmixError
 
 __all__ = ["job_log"]
@@ -16,11 +17,13 @@ __all__ = ["job_log"]
 def job_log(path: str | Path) -> Iterator[None]:
     """Send logging to ``path`` and to stderr; an error ends up in both, and ends the job.
 
+    The log begins with the commit, versions and machine, for `olmix.provenance`.
     A refusal of ours is one line; anything else is a bug and keeps its traceback in the log.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8") as file:
+        file.write(environment_line() + "\n")
         handlers = [logging.StreamHandler(file), logging.StreamHandler(sys.stderr)]
         logging.basicConfig(
             level=logging.INFO, format="%(asctime)s %(message)s", handlers=handlers, force=True

@@ -7,11 +7,14 @@ coefficients of a few latent skills, levels, constants and noise of the same siz
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from olmix.domains import DomainSet
+from olmix.errors import OlmixError
+from olmix.files import read_json, write_json
 from olmix.regressors.log_linear import LogLinear
 from olmix.surrogate import Surrogate
 from olmix.tables import SwarmTable
@@ -21,13 +24,17 @@ __all__ = ["Law", "random_law"]
 
 @dataclass(frozen=True)
 class Law:
-    """c_i + exp(A_iᵀq) for every task, with the noise of one proxy run."""
+    """c_i + exp(A_iᵀq) for every task, with the noise of one proxy run.
+
+    ``shared`` is the share of the noise's variance that all tasks of a run have in common.
+    """
 
     domains: tuple[str, ...]
     tasks: tuple[str, ...]
     coefficients: np.ndarray  # A, (tasks, domains)
     constants: np.ndarray  # c, (tasks,)
     noise: np.ndarray  # standard deviation per task, in BPB
+    shared: float = 0.0
 
     def bpb(self, mixes: np.ndarray) -> np.ndarray:
         """The exact BPB of every task: (mixes, tasks)."""
@@ -35,9 +42,15 @@ class Law:
 
     def run_swarm(self, mixes: np.ndarray, runs: Sequence[str], seed: int) -> SwarmTable:
         """What proxies trained on these mixes would measure, noise included."""
-        noise = np.random.default_rng(seed).normal(size=(len(mixes), len(self.tasks)))
-        metrics = self.bpb(mixes) + noise * self.noise
+        metrics = self.bpb(mixes) + self.draw_noise(len(mixes), seed)
         return SwarmTable(tuple(runs), self.domains, np.asarray(mixes), self.tasks, metrics)
+
+    def draw_noise(self, runs: int, seed: int) -> np.ndarray:
+        """The noise of so many runs: (runs, tasks), in BPB."""
+        rng = np.random.default_rng(seed)
+        alone = rng.normal(size=(runs, len(self.tasks)))
+        together = rng.normal(size=(runs, 1))
+        return (np.sqrt(1 - self.shared) * alone + np.sqrt(self.shared) * together) * self.noise
 
     def surrogate(self) -> Surrogate:
         """The law itself as a fitted model: full recomputation with nothing to learn."""
@@ -64,7 +77,28 @@ class Law:
             "coefficients": self.coefficients.tolist(),
             "constants": self.constants.tolist(),
             "noise": self.noise.tolist(),
+            "shared": self.shared,
         }
+
+    def save(self, path: str | Path) -> None:
+        """Write ``law.json``."""
+        write_json(path, self.to_dict())
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Law":
+        """Read ``law.json``."""
+        record = read_json(path)
+        try:
+            return cls(
+                domains=tuple(record["domains"]),
+                tasks=tuple(record["tasks"]),
+                coefficients=np.array(record["coefficients"], dtype=float),
+                constants=np.array(record["constants"], dtype=float),
+                noise=np.array(record["noise"], dtype=float),
+                shared=float(record["shared"]),
+            )
+        except (KeyError, TypeError) as error:
+            raise OlmixError(f"{path}: not a law, {error} is missing") from error
 
 
 def random_law(

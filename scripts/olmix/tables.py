@@ -23,6 +23,7 @@ __all__ = [
     "SwarmTable",
     "average_columns",
     "metric_columns",
+    "read_collected",
     "read_mixes",
     "read_swarm",
     "scale_metrics",
@@ -153,6 +154,11 @@ def read_swarm(
         metrics=values.loc[shared].to_numpy(float),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def read_collected(ratios: str | Path) -> SwarmTable:
+    """A swarm that the workflow collected: ``metrics.csv`` is beside ``ratios.csv``."""
+    return read_swarm(ratios, Path(ratios).with_name("metrics.csv"))
 
 
 def read_mixes(path: str | Path) -> tuple[list[str], tuple[str, ...], np.ndarray]:

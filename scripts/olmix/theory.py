@@ -25,6 +25,9 @@ __all__ = [
     "strong_convexity",
 ]
 
+# A weight on D_fix that is no more than what a solver leaves of 0.
+_NO_WEIGHT = 1e-9
+
 
 def _norms(coefficients: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """α: for each task, the norm of its coefficients on some domains."""
@@ -142,7 +145,9 @@ def gap_report(
 ) -> GapReport:
     """Measure both theorems' terms on a fitted model of F over D' (§5.2).
 
-    ``existing`` is p̃, ``optimum`` is q* (full recomputation), ``reuse`` is q*(p̃_fix).
+    ``existing`` is p̃, ``optimum`` is q* (full recomputation), ``reuse`` is q*(p̃_fix). Where the
+    optimum leaves D_fix no weight, q*_fix is undefined: the reuse gap and the performance bound,
+    which is in terms of it, are NaN.
     """
     model = surrogate.regressor
     if not isinstance(model, LogLinear):
@@ -156,11 +161,15 @@ def gap_report(
     found = reuse.aligned(surrogate.domains).weights
     ratios = existing.restricted(ordered).weights
     gain = surrogate.average(found[None])[0] - surrogate.average(best[None])[0]
+    rho, gap, bound = float(best[mask].sum()), np.nan, np.nan
+    if rho > _NO_WEIGHT:
+        gap = reuse_gap(existing, optimum, ordered)
+        bound = performance_gap_bound(model, mask, ratios, best, found)
     return GapReport(
         coupling=coupling(model.coef_, mask),
-        reuse_gap=reuse_gap(existing, optimum, ordered),
+        reuse_gap=gap,
         performance_gap=float(gain),
-        rho=float(best[mask].sum()),
-        performance_gap_bound=performance_gap_bound(model, mask, ratios, best, found),
+        rho=rho,
+        performance_gap_bound=bound,
         reuse_gap_bound=reuse_gap_bound(model, mask, best),
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,12 +55,14 @@ class UpdateSequence:
     """An initial domain set and the updates it goes through.
 
     ``reuse_within`` are the sources inside which partial mixture reuse freezes ratios; without
-    any, it freezes all unaffected domains but a step's ``recompute``.
+    any, it freezes all unaffected domains but a step's ``recompute``. ``initial_prior`` is a
+    step's ``prior``, for the initial stage.
     """
 
     initial: DomainSet
     steps: tuple[Step, ...]
     reuse_within: tuple[str, ...] = ()
+    initial_prior: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Walk through all stages once, so that a wrong step is refused before any work."""
@@ -80,6 +83,11 @@ class UpdateSequence:
 
     def stages(self) -> list[Stage]:
         """The initial stage, then one per update."""
+        return list(self._stages)
+
+    @cached_property
+    def _stages(self) -> tuple[Stage, ...]:
+        """Worked out once: the workflow asks for them thousands of times."""
         stages = [Stage(INITIAL, None, self.initial)]
         for step in self.steps:
             try:
@@ -87,12 +95,14 @@ class UpdateSequence:
             except OlmixError as error:
                 raise OlmixError(f"update '{step.name}': {error}") from None
             stages.append(Stage(step.name, step.update, domains))
-        return stages
+        return tuple(stages)
 
     def prior(self, stage: str) -> Mix:
         """The prior of a stage's swarms and KL terms: its sources' shares, natural inside."""
         domains = {entry.name: entry.domains for entry in self.stages()}[stage]
         shares = next((step.prior for step in self.steps if step.name == stage), {})
+        if stage == INITIAL:
+            shares = self.initial_prior
         if not shares:
             return domains.natural()
         totals = {s: sum(d.tokens for d in domains.of_source(s)) for s in domains.sources}
@@ -128,11 +138,12 @@ def load_updates(path: str | Path, catalogue: DomainSet | None = None) -> Update
     """
     path = Path(path)
     content = read_config(path)
-    keys = ("description", "domains", "initial", "reuse_within", "updates")
+    keys = ("description", "domains", "initial", "initial_prior", "reuse_within", "updates")
     check_keys(content, keys, ("domains", "initial", "updates"), where=str(path))
     try:
         catalogue = catalogue or _catalogue(content["domains"], path.parent)
         initial = DomainSet(tuple(_named_domains(content["initial"], "initial", catalogue)))
+        initial_prior = _prior(content.get("initial_prior", {}), initial, "initial_prior")
         steps: list[Step] = []
         domains = initial
         for number, entry in enumerate(_entries(content["updates"]), start=1):
@@ -140,14 +151,16 @@ def load_updates(path: str | Path, catalogue: DomainSet | None = None) -> Update
             steps.append(step)
             domains = step.update.apply(domains)
         reuse_within = tuple(_names(content.get("reuse_within", []), "reuse_within"))
-        return UpdateSequence(initial, tuple(steps), reuse_within)
+        return UpdateSequence(initial, tuple(steps), reuse_within, initial_prior)
     except OlmixError as error:
         message = str(error)
         raise OlmixError(message if str(path) in message else f"{path}: {message}") from None
 
 
 def _catalogue(value: Any, folder: Path) -> DomainSet:
-    """The domains that names in the file refer to: a domain file, or a mapping in place."""
+    """The domains that names in the file refer to: a domain file, a mapping, or a list of such."""
+    if isinstance(value, list):
+        return DomainSet(tuple(d for part in value for d in _catalogue(part, folder)))
     if isinstance(value, str):
         return DomainSet.load(folder / value)
     return DomainSet.from_dict(value)

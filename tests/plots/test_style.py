@@ -65,3 +65,20 @@ def test_equal_bars_still_have_an_axis(values):
         assert low < 1.0 < high
         assert np.isfinite([low, high]).all()
         plt.close(figure)
+
+
+def test_a_notice_is_written_large_over_the_figure():
+    with style():
+        figure, axis = plt.subplots(figsize=(3.4, 2))
+        stamp(figure, "scale: simulated", "SIMULATED: nothing was trained")
+        stamps = {text.get_text(): text for text in figure.texts}
+        notice = stamps["SIMULATED: nothing was trained"]
+        assert notice.get_fontsize() >= mpl.rcParams["axes.labelsize"]
+        box = notice.get_window_extent()
+        assert box.y0 > axis.get_window_extent().y1, "above the axes"
+        assert 0 < box.x0 < box.x1 < figure.bbox.width, "no wider than the figure"
+        plt.close(figure)
+        plain, _ = plt.subplots()
+        stamp(plain, "scale: tiny", None)
+        assert [text.get_text() for text in plain.texts] == ["scale: tiny"]
+        plt.close(plain)

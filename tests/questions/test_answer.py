@@ -85,3 +85,12 @@ def test_an_answer_says_where_it_comes_from(data, tmp_path):
 def test_a_summary_without_a_number_is_refused(data, tmp_path):
     with pytest.raises(OlmixError, match="refusing to write"):
         Answer(tmp_path / "rq0", "rq0", data).finish({"best": float("nan")})
+
+
+def test_an_answer_of_simulated_runs_says_so(question, tmp_path):
+    data = question({"engine": "simulate"}, {"swarm": TABLE})
+    Answer(tmp_path / "rq0", "rq0", data).finish({"best": "r0"})
+    for name in ("summary", "provenance"):
+        notice = read_json(tmp_path / "rq0" / f"{name}.json")["notice"]
+        assert notice == "SIMULATED: a known law plus noise, no model was trained"
+    assert read_json(tmp_path / "rq0" / "provenance.json")["engine"] == "simulate"

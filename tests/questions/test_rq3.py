@@ -106,3 +106,15 @@ def test_summary_says_which_is_better_by_how_much(folder):
     assert priors["against_natural"]["strong"]["bpb"] == pytest.approx(-0.01)
     assert priors["against_natural"]["weak"]["bpb"] == pytest.approx(0.1)
     assert priors["against_natural"]["weak"]["fit"]["interval"][1] < 0
+
+
+def test_resamples_are_there_to_be_compared_in_pairs(folder):
+    table = pd.read_csv(folder / "fit_resampled.csv")
+    assert list(table.columns) == ["topics/topics", "topics/topics-dense", "topics/topics-strong",
+                                   "topics/topics-weak", "sources/sources-sparse",
+                                   "sources/sources"]  # fmt: skip
+    summary = read_json(folder / "summary.json")["distributions"]["topics"]
+    difference = table["topics/topics"] - table["topics/topics-dense"]
+    assert np.quantile(difference, [0.025, 0.975]) == pytest.approx(
+        summary["sparse_minus_dense_fit"]["interval"]
+    )

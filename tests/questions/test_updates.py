@@ -96,6 +96,25 @@ def test_the_answer(answered):
     assert (answered / "provenance.json").is_file()
 
 
+def test_distances_are_by_seed(answered):
+    table = pd.read_csv(answered / "total_variation.csv").set_index(["strategy", "seed"])
+    partial = table.loc["partial_mixture_reuse"]
+    assert partial["to_natural"].tolist() == pytest.approx([0.35, 0.1])
+    # Each seed against full recomputation of the same seed.
+    assert partial["to_full_recomputation"].tolist() == pytest.approx([0.05, 0.3])
+    assert table.loc["full_recomputation", "to_full_recomputation"].tolist() == [0, 0]
+
+
+def test_runs_that_were_not_trained_have_no_curve(question, tmp_path):
+    records = {name: dict(zip(DOMAINS, mix, strict=True)) for name, mix in MIXES.items()}
+    data = question({}, {"main-target": targets()}, {"main-last": records})
+    answer(data, Answer(tmp_path / "updates", "updates", data), COSTS, "last")
+    summary = read_json(tmp_path / "updates" / "summary.json")
+    assert summary["partial_to_full_tv"] == pytest.approx(0.1)
+    assert "data_efficiency" not in summary
+    assert not (tmp_path / "updates" / "checkpoints.csv").exists()
+
+
 @pytest.mark.parametrize(
     ("partial", "times"),
     [

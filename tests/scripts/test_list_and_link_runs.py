@@ -77,10 +77,13 @@ def test_jobs_and_chosen_proposals(listed):
 
 def test_curves_are_evaluated_along_training(listed):
     (plain,) = listed(PROPOSED)
-    curve = SwarmSpec("curve", "study", "target", 4, tuple(MIXES), curve=True)
+    first = next(iter(MIXES))
+    curve = SwarmSpec("curve", "study", "target", 4, tuple(MIXES), curve=(first,))
     (along,) = listed(curve)
     assert plain[0]["settings"]["evaluate_at"] == []
-    assert along[0]["settings"]["evaluate_at"] == [0.5, 1.0]
+    for entry in along:
+        wanted = [0.5, 1.0] if first in entry["names"] else []
+        assert entry["settings"]["evaluate_at"] == wanted
 
 
 @pytest.fixture

@@ -18,12 +18,13 @@ def sequence(name: str):
     return load_updates(CONFIG / "updates" / f"{name}.yaml")
 
 
-@pytest.mark.parametrize("name", ["smoke", "tiny", "paper"])
+@pytest.mark.parametrize("name", ["smoke", "tiny", "paper", "simulated"])
 def test_the_shipped_scales_pass(name):
     scale = load_scale(CONFIG / "scales", name)
     plan = plan_questions(scale)
-    UpdatePlan(sequence(name), scale).add_to(plan)
-    check_plan(plan, scale, sequence(name))
+    updates = load_updates(CONFIG.parent / scale["updates"])
+    UpdatePlan(updates, scale).add_to(plan)
+    check_plan(plan, scale, updates)
 
 
 def put(content, path, value):
@@ -43,6 +44,8 @@ def put(content, path, value):
         ("rq4.sizes", {"topics": [11], "sources": [5]}, "rq4.sizes.topics: 11 runs, but 4 of 14"),
         ("rq1.models", ["1m", "7b"], "has no model '7b'"),
         ("repetition", float("inf"), "repetition is inf"),
+        ("engine", "simulate", "engine 'simulate' with data world, expected law"),
+        ("data", {"law": {}}, "engine 'train' with data law, expected world or corpora"),
         ("swarm_sizes.capped", 4, "4 runs for 4 domains, a log-linear fit needs at least 5"),
     ],
 )
@@ -62,3 +65,11 @@ def test_more_runs_than_the_swarm_has():
     plan.studies[study.name] = replace(study, proposals=(greedy, *study.proposals[1:]))
     with pytest.raises(OlmixError, match=f"{study.name}/{greedy.name}: 1000 runs of a swarm of"):
         check_plan(plan, scale, sequence("smoke"))
+
+
+def test_a_simulated_model_needs_its_noise():
+    content = deepcopy(load_scale(CONFIG / "scales", "simulated").content)
+    del content["models"]["15m"]["noise"]
+    scale = Scale("mine", content)
+    with pytest.raises(OlmixError, match="model '15m' has no noise"):
+        check_plan(plan_questions(scale), scale, sequence("paper"))

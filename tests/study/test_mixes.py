@@ -129,3 +129,15 @@ def test_metrics_are_collected_in_order(tmp_path):
         collect_metrics({"b": tmp_path / "b.json", "c": tmp_path / "c.json"})
     with pytest.raises(OlmixError, match="no evaluations"):
         collect_metrics({})
+
+
+def test_a_fixed_mix_is_the_same_in_every_run(sequence, tmp_path):
+    spec = MixesSpec("again", SpaceSpec(), 3, kind="fixed")
+    assert sampled(spec, sequence).mixes == pytest.approx(np.full((3, 3), 1 / 3))
+    write_json(tmp_path / "mix.json", {"web:plain": 0.0, "books": 0.75, "web:rich": 0.25})
+    swarm = sample_mixes(
+        spec, sequence, prior=tmp_path / "mix.json", distributions={}, caps={}, corpus=None
+    )
+    # In the space's order, and exactly: no share of the natural mix is blended in.
+    assert swarm.mixes.tolist() == [[0.0, 0.25, 0.75]] * 3
+    assert swarm.report.coverage == {"web:plain": 0, "web:rich": 3, "books": 3}

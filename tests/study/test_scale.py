@@ -23,6 +23,53 @@ def test_every_shipped_scale_has_the_same_settings():
     assert all(found == keys["tiny"] for found in keys.values()), keys
 
 
+@pytest.fixture
+def scales(tmp_path):
+    """``scales(name=text, ...)``: a folder of scale files."""
+
+    def write(**files):
+        for name, text in files.items():
+            (tmp_path / f"{name}.yaml").write_text(text)
+        return tmp_path
+
+    return write
+
+
+def test_a_scale_extends_another_one(scales):
+    folder = scales(
+        base="seeds: 3\ndata: {world: {seed: 0, design: here}}\nsizes: [1, 2]\n",
+        second="extends: base\ndata: {world: {seed: 1}}\nsizes: [3]\n",
+        third="extends: second\nseeds: 5\n",
+    )
+    assert load_scale(folder, "third").content == {
+        "seeds": 5,
+        "data": {"world": {"seed": 1, "design": "here"}},
+        "sizes": [3],
+    }
+    # What is extended stays as it is.
+    assert load_scale(folder, "base")["data"]["world"]["seed"] == 0
+
+
+def test_the_second_world_differs_in_its_seed_alone():
+    tiny, second = (load_scale(SCALES, name).content for name in ("tiny", "tiny-seed1"))
+    assert second["data"]["world"] == {**tiny["data"]["world"], "seed": 1}
+    assert {**second, "data": None} == {**tiny, "data": None}
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"a": "extends: b", "b": "extends: a"}, r"in a circle \(a -> b -> a\)"),
+        ({"a": "extends: a"}, r"in a circle \(a -> a\)"),
+        ({"a": "extends: gone"}, r"no scale 'gone' to extend in .*a.yaml: expected one of a"),
+        ({"a": "extends: [b]"}, r"a.yaml: extends is \['b'\], expected the name of a scale"),
+    ],
+)
+def test_what_cannot_be_extended_is_refused(scales, files, message):
+    with pytest.raises(OlmixError, match=message):
+        load_scale(scales(**files), "a")
+
+
 def test_what_is_not_there_is_named():
     with pytest.raises(OlmixError, match=r"no scale 'huge': expected one of .*paper, .*tiny"):
         load_scale(SCALES, "huge")
@@ -31,3 +78,8 @@ def test_what_is_not_there_is_named():
         scale.model("90m")
     with pytest.raises(OlmixError, match="scale 'mine' has no setting 'kl'"):
         scale["kl"]
+
+
+def test_only_plain_training_needs_no_notice():
+    assert load_scale(SCALES, "tiny").notice is None
+    assert load_scale(SCALES, "simulated").notice.startswith("SIMULATED")

@@ -97,7 +97,7 @@ def test_swarms_add_up(planned):
     updating, plan = planned
     for group, chains in updating.groups().items():
         for stage in updating.updates:
-            reusing = [c for c in chains if c.strategy != "full_recomputation"]
+            reusing = [c for c in chains if c.strategy not in ("full_recomputation", "swarm_reuse")]
             size = sum(
                 plan.swarms[name].size
                 for name in (f"{group}-{stage}", f"{group}-{stage}-probe")
@@ -108,19 +108,25 @@ def test_swarms_add_up(planned):
         assert target.model == "target"
         assert target.proposals == ("natural", *(c.name for c in chains))
         assert target.size == len(chains) + 1
-        assert target.curve == (group == "main")
+        partial = [c.name for c in chains if c.strategy == "partial_mixture_reuse"]
+        assert target.curve == (("natural", *partial) if group == "main" else ())
     assert all(swarm.size > 0 for swarm in plan.swarms.values())
     # Swarms of one group at different stages never share a data order.
     seeds = [plan.swarms[f"main-{s}"].seed for s in updating.updates if f"main-{s}" in plan.swarms]
     assert len(set(seeds)) == len(seeds)
 
 
-def test_pools_hold_what_full_recomputation_draws(planned):
+def test_pools_hold_what_chains_draw(planned):
     updating, plan = planned
-    stages = {stage.name: stage.domains for stage in updating.sequence.stages()}
-    for stage in (INITIAL, updating.stages[-1]):
-        pool = plan.swarms[f"pool-{stage}"]
-        assert pool.size == updating.pool_size(stage) >= swarm_size(len(stages[stage]), 3)
-        assert pool.model == updating.scale.proxy
+    every = [chain for chains in updating.groups().values() for chain in chains]
+    for stage in updating.stages:
+        most = max(updating.budget(c, stage) for c in every if updating.draws(c, stage))
+        pool = plan.swarms.get(f"pool-{stage}")
+        assert (pool.size if pool else 0) == updating.pool_size(stage) >= most
+        assert pool is None or pool.model == updating.scale.proxy
+    last = {stage.name: stage.domains for stage in updating.sequence.stages()}[updating.stages[-1]]
+    assert updating.pool_size(updating.stages[-1]) >= swarm_size(len(last), 3)
     if updating.scale.name == "paper":
-        assert updating.pool_size(INITIAL) == 2 * 64
+        assert [updating.pool_size(stage) for stage in updating.stages] == [
+            2 * 64, 2 * 64, 2 * 6, 2 * 6, 2 * 5, 2 * 256
+        ]  # fmt: skip

@@ -64,9 +64,19 @@ def test_no_gpus_are_asked_for_and_none_are_seen(machine):
 
 def test_slurm_has_chosen_already(machine, monkeypatch):
     monkeypatch.setenv("SLURM_JOB_ID", "1")
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
     with own_gpus(1) as count:
-        assert (count, shown()) == (1, ["5"])
+        assert (count, shown()) == (1, ["3"])
+
+
+def test_jobs_within_one_slurm_job_share_its_gpus(machine, monkeypatch):
+    monkeypatch.setenv("SLURM_JOB_ID", "1")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,3")
+    with own_gpus(1), monkeypatch.context() as another_job:
+        assert shown() == UUIDS[2:3]
+        another_job.setenv("CUDA_VISIBLE_DEVICES", "2,3")
+        with own_gpus(1):
+            assert shown() == UUIDS[3:]
 
 
 def test_a_machine_without_gpus_is_left_as_it_is(machine, monkeypatch):
@@ -74,6 +84,9 @@ def test_a_machine_without_gpus_is_left_as_it_is(machine, monkeypatch):
     with own_gpus(8) as count:
         assert count == 0
         assert "CUDA_VISIBLE_DEVICES" not in os.environ
+    monkeypatch.setenv("SLURM_JOB_ID", "1")  # which has granted eight, whatever can be listed
+    with own_gpus(8) as count:
+        assert count == 8
 
 
 HOLD = """

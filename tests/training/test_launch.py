@@ -22,9 +22,8 @@ def test_one_process_starts_as_it_is(processes, environment):
 def test_several_gpus_of_one_machine_are_started_by_torchrun(environment):
     command = launch_command(Start(processes=4), JOB, environment)
     assert command[:3] == [sys.executable, "-m", "olmix.training.torchrun"]
-    assert command[3:] == ["--nproc-per-node", "4", "--standalone", "-m", "olmix", *JOB] + [
-        "--sharded"
-    ]
+    assert command[3:6] == ["--nproc-per-node", "4", "--standalone"]
+    assert command[6:] == ["-m", "olmix", *JOB, "--sharded"]
 
 
 def test_several_nodes_are_started_by_srun():

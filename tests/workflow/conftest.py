@@ -1,6 +1,7 @@
 """A clone to run Snakemake in: the repository's own files, with results of its own."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -27,10 +28,12 @@ class Clone:
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         return {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1"}
 
-    def snakemake(self, *arguments: str, scale: str = "smoke") -> subprocess.CompletedProcess:
+    def snakemake(
+        self, *arguments: str, scale: str = "smoke", config: tuple[str, ...] = ()
+    ) -> subprocess.CompletedProcess:
         """Run Snakemake to its end; output and status are the test's to judge."""
         return subprocess.run(
-            self.command(*arguments, "--config", f"scale={scale}"),
+            self.command(*arguments, "--config", f"scale={scale}", *config),
             cwd=self.folder,
             env=self.environment,
             capture_output=True,
@@ -53,6 +56,13 @@ class Clone:
                 break
             jobs[name.strip()] = int(count)
         return jobs
+
+    def messages(self, *arguments: str, scale: str = "smoke") -> list[str]:
+        """What every job of a dry run says it would do."""
+        done = self.snakemake("-n", *arguments, scale=scale)
+        assert done.returncode == 0, done.stdout + done.stderr
+        found = re.findall(r"^Job \d+: (.*)$", done.stdout + done.stderr, re.MULTILINE)
+        return list(dict.fromkeys(found))
 
 
 def copy_repository(folder: Path) -> Clone:

@@ -28,22 +28,29 @@ def whole_plan(name):
     return plan, updates
 
 
-@pytest.mark.parametrize("scale", ["tiny", "smoke", "paper"])
+@pytest.mark.parametrize("scale", ["tiny", "tiny-seed1", "smoke", "paper", "simulated"])
 def test_every_scale_has_a_plan_that_passes_its_checks(scale):
     plan, _ = whole_plan(scale)
     assert set(QUESTIONS) <= set(plan.asks)
-    assert all(size > 0 for _, size, _ in plan.run_counts())
+    for question in plan.asks:
+        assert all(plan.swarms[name].size > 0 for name in plan.needed_swarms(question))
 
 
-def test_paper_swarms_have_the_papers_sizes():
-    plan, updates = whole_plan("paper")
+@pytest.mark.parametrize("scale", ["paper", "simulated"])
+def test_paper_swarms_have_the_papers_sizes(scale):
+    plan, updates = whole_plan(scale)
     assert plan.swarms["topics"].size == 128
     assert plan.swarms["sources"].size == 64
     # Appendix RQ2: m = 6, 12, 18, 24 with c = 1..5 and three seeds.
     assert len(plan.studies["rq2"].proposals) == 4 * 5 * 3
     # §5.1: total proxy runs of each strategy of the main figure.
     totals = {chain.strategy: updates.total_runs(chain) for chain in updates.groups()["main"]}
-    assert totals["full_recomputation"] == 832
+    full = {
+        chain.c: updates.total_runs(chain)
+        for chain in updates.groups()["main"]
+        if chain.strategy == "full_recomputation"
+    }
+    assert full == {1: 267, 2: 416, 3: 832}
     assert totals["swarm_reuse"] == 268
     assert totals["full_mixture_reuse"] == 216
     assert totals["partial_mixture_reuse"] == 272
@@ -51,8 +58,9 @@ def test_paper_swarms_have_the_papers_sizes():
 
 def test_questions_share_the_swarms_they_have_in_common():
     plan, _ = whole_plan("tiny")
-    alone = sum(proxies for question, proxies, _ in plan.run_counts() if question != "all")
-    together = dict((q, p) for q, p, _ in plan.run_counts())["all"]
+    needs = [plan.needed_swarms(question) for question in plan.asks]
+    alone = sum(plan.swarms[name].size for names in needs for name in names)
+    together = sum(plan.swarms[name].size for name in set().union(*needs))
     assert together < 0.8 * alone
 
 
@@ -63,8 +71,17 @@ def test_dry_run_of_one_question_lists_only_its_jobs(clone):
     assert not {"rq1", "draw_figure", "update_mixes"} & set(jobs)
 
 
+@pytest.mark.parametrize("target", ["figures/checkpoints.pdf", "results/methods"])
+def test_what_only_training_gives_is_refused_where_runs_are_simulated(clone, target):
+    done = clone.snakemake("-n", target, scale="simulated")
+    assert done.returncode != 0
+    name = target.split("/")[1].removesuffix(".pdf")
+    assert f"{name}: needs " in done.stdout + done.stderr
+    assert "scale 'simulated' trains nothing (engine: simulate)" in done.stdout + done.stderr
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("scale", ["tiny", "paper"])
+@pytest.mark.parametrize("scale", ["tiny", "paper", "simulated"])
 def test_dry_run_of_everything_needs_no_data(clone, scale):
     jobs = clone.planned(scale=scale)
     assert set(QUESTIONS) <= set(jobs)
@@ -105,6 +122,29 @@ def test_an_unknown_scale_is_refused_with_the_known_ones(clone):
     assert done.returncode != 0
     assert "huge" in done.stdout + done.stderr
     assert "tiny" in done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_claims_need_every_question_and_no_repetition(clone):
+    jobs = clone.planned("claims", scale="tiny")
+    assert jobs["claims"] == 1
+    assert {*QUESTIONS, "noise", "updates", "budgets", "operators", "theory"} <= set(jobs)
+    verdicts = clone.folder / "results" / "tiny-seed1" / "verdicts.csv"
+    verdicts.parent.mkdir(parents=True)
+    verdicts.write_text("id,verdict,value,low,high,rules\n")
+    assert clone.planned("claims", scale="tiny") == jobs
+    # There it is what is made.
+    assert clone.planned("claims", scale="tiny-seed1")["claims"] == 1
+
+
+def test_a_scale_that_extends_is_checked_as_a_whole(clone):
+    path = clone.folder / "config" / "scales" / "mine.yaml"
+    path.write_text("extends: smoke\nnoise: {seeds: 1}\n")
+    done = clone.snakemake("-n", "results/noise", scale="mine")
+    assert done.returncode != 0
+    assert "1 is less than the minimum of 2" in done.stdout + done.stderr
+    path.write_text("extends: smoke\nnoise: {seeds: 3}\n")
+    assert clone.planned("results/noise", scale="mine")["noise"] == 1
 
 
 @pytest.mark.slow

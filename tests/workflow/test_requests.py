@@ -1,4 +1,4 @@
-"""What SLURM is asked for: the sbatch line of every kind of job at the scale `paper`."""
+"""What jobs ask for at the scale `paper`: of SLURM, by the sbatch line, and of a workstation."""
 
 import json
 import os
@@ -7,16 +7,17 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-# Jobs of each rule that could start at once, if what they read were there.
+# A job of each rule that could start at once, if what it reads were there (folders will do).
 JOBS = {
     "train_proxies": "results/paper/train_proxies/topics/0",
     "train_targets": "results/paper/train_targets/rq1-target/0",
     "evaluate_proxies": "results/paper/evaluate_proxies/sources/0",
     "evaluate_targets": "results/paper/evaluate_targets/rq7-target/0",
-    "sample_swarm": "results/paper/sample_swarm/topics.csv",
+    "fit_models": "results/paper/fit_models/rq5",
 }
 READ = [
     "results/paper/build_domains",
+    "results/paper/collect_swarm/topics/ratios.csv",
     "results/paper/list_runs/topics",
     "results/paper/list_runs/rq1-target",
     "results/paper/train_proxies/sources/0",
@@ -89,7 +90,7 @@ def test_gpus_by_number_unless_told_otherwise(clone, monkeypatch):
         "--gpus": "32",
         "--gpus-per-node": "8",
     }
-    assert asked(found["sample_swarm"]) == {"--ntasks": "1", "--cpus-per-task": "1"}
+    assert asked(found["fit_models"]) == {"--ntasks": "1", "--cpus-per-task": "1"}
     for options in found.values():
         assert int(options["-t"]) > 0
         assert int(options["--mem"]) > 0
@@ -108,4 +109,24 @@ def test_gpus_by_generic_resource(clone, monkeypatch):
         "--cpus-per-task": "8",
         "--gres": "gpu:8",
     }
-    assert asked(found["sample_swarm"]) == {"--ntasks": "1", "--cpus-per-task": "1"}
+    assert asked(found["fit_models"]) == {"--ntasks": "1", "--cpus-per-task": "1"}
+
+
+def test_a_workstation_trains_a_target_alone(clone):
+    for name in READ:
+        (clone.folder / name).mkdir(parents=True)
+    done = clone.snakemake(
+        *("-n", "-p", "--profile", "profiles/gpu", JOBS["train_targets"]),
+        *("--allowed-rules", *JOBS),
+        scale="paper",
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "olmix train --nodes 1 --processes 8 " in done.stdout
+
+
+def test_several_nodes_are_refused_on_a_laptop(clone):
+    for name in READ:
+        (clone.folder / name).mkdir(parents=True)
+    done = clone.snakemake(JOBS["train_targets"], "--allowed-rules", *JOBS, scale="paper")
+    assert done.returncode != 0
+    assert "error: 4 nodes are asked for outside a SLURM job" in done.stdout + done.stderr

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from olmix.claims.rules import NOT_MEASURED, VERDICTS
 from olmix.files import read_json
 from olmix.proposers.proposal import read_mix
 from olmix.tables import read_swarm
@@ -105,7 +106,7 @@ def test_changing_hardware_reruns_nothing(finished):
     path = finished.folder / "config" / "scales" / "smoke.yaml"
     before = path.read_text()
     content = yaml.safe_load(before)
-    content["models"]["30m"] |= {"mem_mb": 4000, "runtime": 60}
+    content["hardware"] |= {"process_mb": 4000, "safety": 5}
     path.write_text(yaml.safe_dump(content, sort_keys=False))
     try:
         assert "train_proxies" not in finished.planned(
@@ -113,6 +114,49 @@ def test_changing_hardware_reruns_nothing(finished):
         )
     finally:
         path.write_text(before)
+
+
+# The first changes how many runs the stage needs, the second only which ones.
+STAGE_EDITS = {
+    "recompute": ["web:health"],
+    "prior": {"web": 0.5, "code": 0.2, "maths": 0.15, "pdf": 0.10, "algebra_code": 0.05},
+}
+
+
+@pytest.mark.parametrize("key", STAGE_EDITS)
+def test_editing_a_stage_recomputes_it_and_its_successors_only(finished, key):
+    path = finished.folder / "config" / "updates" / "smoke.yaml"
+    before = path.read_text()
+    content = yaml.safe_load(before)
+    stages = ["initial", *(entry["name"] for entry in content["updates"])]
+    edited = stages.index("revise_pdfs")
+    content["updates"][edited - 1][key] = STAGE_EDITS[key]
+    path.write_text(yaml.safe_dump(content, sort_keys=False))
+    try:
+        messages = finished.messages("results/updates")
+    finally:
+        path.write_text(before)
+    proposed = [line.split(" at ")[1] for line in messages if line.startswith("Proposing")]
+    assert proposed == stages[edited:]
+    assert "Sampling the swarm of main at revise_pdfs" in messages
+    assert any(line.startswith("Training proxies of main-revise_pdfs,") for line in messages)
+    for stage in stages[:edited]:
+        earlier = [line for line in messages if stage in line]
+        assert not earlier, earlier
+
+
+def test_the_scoreboard_judges_every_claim(finished):
+    results = finished.folder / "results"
+    board = pd.read_csv(results / "claims.csv")
+    assert len(board) == 23
+    assert set(board["verdict"]) <= set(VERDICTS)
+    # The largest swarms of this scale have c = 2, so there is nothing to say about c = 3.
+    assert board.set_index("id").loc["C02", "verdict"] == NOT_MEASURED
+    kept = pd.read_csv(results / "smoke" / "verdicts.csv")
+    assert kept["verdict"].tolist() == board["verdict"].tolist()
+    assert (results / "claims.md").read_text().count("\n| C") == 23
+    estimates = pd.read_csv(results / "claims_estimates.csv")
+    assert set(estimates["id"]) == set(board["id"][board["verdict"] != NOT_MEASURED])
 
 
 def finished_runs(folder):
@@ -171,3 +215,26 @@ def test_mixes_of_one_study_are_valid(finished):
     folder = finished.folder / "results" / "smoke" / "propose_mixes" / "rq4"
     assert json.loads((folder / "topics-log_linear.json").read_text())["status"] == "optimal"
     assert len(read_mix(folder / "topics-log_linear.json")) == 4
+
+
+def test_verdicts_of_a_repetition_are_read_where_there_are_any(finished):
+    """The last test: it leaves a repetition of the smoke scale behind."""
+    path = finished.folder / "config" / "claims.yaml"
+    content = yaml.safe_load(path.read_text())
+    content["repetitions"]["smoke"] = ["other"]
+    path.write_text(yaml.safe_dump(content, sort_keys=False))
+
+    def column() -> set[str]:
+        done = finished.snakemake("--cores", "1", "claims")
+        assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+        return set(pd.read_csv(finished.folder / "results" / "claims.csv")["other"])
+
+    assert column() == {"not run: snakemake claims --config scale=other"}
+    own = finished.folder / "results" / "smoke" / "verdicts.csv"
+    other = finished.folder / "results" / "other" / "verdicts.csv"
+    other.parent.mkdir()
+    other.write_bytes(own.read_bytes())
+    assert finished.planned("claims") == {"claims": 1}
+    assert column() == {"same"}
+    other.unlink()
+    assert finished.planned("claims") == {"claims": 1}

@@ -1,21 +1,31 @@
 # Config, plan and lookups. Every function of the workflow is here; the other files hold rules only.
 import sys
+from functools import cache
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
+from snakemake.settings.enums import Quietness
 from snakemake.utils import validate
 
 sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
 
+from olmix.claims.settings import load_claims
 from olmix.errors import OlmixError
+from olmix.progress import PROXIES, TARGETS, Training, Watch, run_work, write_plan
 from olmix.published.settings import load_settings
+from olmix.report.categories import category
+from olmix.rule_graph import stage_of
 from olmix.study.checks import check_plan
+from olmix.study.compute import Machine, RunCost
 from olmix.study.gpu_requests import evaluation_requests, training_requests
 from olmix.study.methods import load_methods, plan_methods
 from olmix.study.questions import plan_questions
 from olmix.study.scale import load_scale
+from olmix.study.single_updates import add_single_updates, load_single_updates
 from olmix.study.spec import SpaceSpec, as_params
-from olmix.study.update_plan import UpdatePlan
+from olmix.study.stage_prints import domain_prints, lineage_prints
+from olmix.study.update_plan import FROM_SCRATCH, UpdatePlan
 from olmix.update_sequence import INITIAL, load_updates
 
 validate(config, schema="../schemas/config.schema.yaml")
@@ -30,13 +40,28 @@ try:
     UPDATES = UpdatePlan(SEQUENCE, SCALE)
     UPDATES.add_to(PLAN)
     check_plan(PLAN, SCALE, SEQUENCE)
+    SINGLE_UPDATES = load_single_updates(workflow.basedir, UPDATES)
+    add_single_updates(PLAN, SINGLE_UPDATES)
     TRAINING_GPUS = training_requests(SCALE, config["gpu_request"])
     EVALUATION_GPUS = evaluation_requests(SCALE, config["gpu_request"])
     PUBLISHED = load_settings(Path(workflow.basedir) / "config" / "published.yaml")
 except OlmixError as error:
     raise WorkflowError(str(error))
 
+# group of chains -> the plan of its updates
+GROUPS = {
+    group: updates
+    for updates in (UPDATES, *SINGLE_UPDATES.values())
+    for group in updates.groups()
+}
+MACHINE = Machine.from_dict(SCALE["hardware"])
 RESULTS = f"results/{SCALE.name}"
+# What jobs take from each sequence of updates, as parameters: a later stage is not part of it.
+SEQUENCES = {SCALE["updates"]: SEQUENCE} | {
+    update.file: update.sequence for update in SINGLE_UPDATES.values()
+}
+LINEAGES = {file: lineage_prints(found) for file, found in SEQUENCES.items()}
+DOMAINS = {file: domain_prints(found) for file, found in SEQUENCES.items()}
 TARGET_SWARMS = [name for name, swarm in PLAN.swarms.items() if swarm.model == "target"]
 PROXY_SWARMS = [name for name in PLAN.swarms if name not in TARGET_SWARMS]
 
@@ -70,6 +95,25 @@ FIGURES = {
     "main_results_6t": "budgets",
     "low_budget": "budgets",
     "methods": "methods",
+    "operators": "operators",
+    "reuse_gap": "theory",
+    "update_shift": "theory",
+    "reused_vs_optimal": "theory",
+    "partial_reuse_coupling": "theory",
+    "kappa_reduction": "theory",
+}
+
+# figure or question -> what it needs that the engine `simulate` does not have
+NEEDS_TRAINING = {
+    "checkpoints": "BPB along training",
+    "methods": "text: BiMix's swarm weighs domains by the entropy of their tokens",
+}
+
+# question -> the results whose tables the report shows
+ANSWERS = {name: f"results/{name}" for name in (*FIGURES.values(), *PLAN.asks)} | {
+    "claims": "results/claims.csv",
+    "tables": "results/tables",
+    "published": "results/published/published_table",
 }
 
 
@@ -80,21 +124,69 @@ wildcard_constraints:
     swarm="|".join(PLAN.swarms),
     study="|".join(PLAN.studies),
     shard=r"\d+",
-    group="|".join(UPDATES.groups()),
-    stage="|".join(UPDATES.stages),
+    group="|".join(GROUPS),
+    stage="|".join(
+        {stage: None for updates in GROUPS.values() for stage in updates.stages}
+    ),
     figure="|".join(FIGURES),
+    question="|".join(ANSWERS),
     law="|".join(PUBLISHED["regression"]["families"]),
     released="|".join(PUBLISHED_FIGURES),
 
 
 def every_figure():
     """All figures of the study."""
-    return [f"figures/{figure}.pdf" for figure in FIGURES]
+    return [f"figures/{figure}.pdf" for figure in FIGURES if is_made(figure)]
 
 
 def every_question():
     """The results folder of every question."""
-    return [f"results/{question}" for question in PLAN.asks]
+    return [f"results/{question}" for question in PLAN.asks if is_made(question)]
+
+
+def is_made(name):
+    """Whether the scale's engine can make a figure or answer a question."""
+    return SCALE["engine"] == "train" or name not in NEEDS_TRAINING
+
+
+def refuse_unmade(name):
+    """One clear line for whoever asks for what the scale's engine cannot make."""
+    if not is_made(name):
+        raise WorkflowError(
+            f"{name}: needs {NEEDS_TRAINING[name]}, but scale '{SCALE.name}' trains nothing "
+            f"(engine: {SCALE['engine']}); use another scale, such as tiny"
+        )
+
+
+def answer_of(figure):
+    """The results folder that a figure is drawn from."""
+    refuse_unmade(figure)
+    return f"results/{FIGURES[figure]}"
+
+
+def graph_parts():
+    """Every question, and the released swarms: each has a picture of its own rules."""
+    return [*dict.fromkeys(FIGURES.values()), "published"]
+
+
+def rules_pictures():
+    """The pictures of the rules, of all and by part."""
+    names = ["rule_graph", *(f"rule_graph/{part}" for part in graph_parts())]
+    return [f"figures/{name}.{kind}" for name in names for kind in ("pdf", "png")]
+
+
+def stages_of_rules():
+    """The stage of every rule that runs something, by the file it is written in."""
+    return {
+        known.name: stage_of(known.name, Path(known.snakefile).stem)
+        for known in workflow.rules
+        if not known.norun
+    }
+
+
+def rule_files():
+    """The files that rules are written in."""
+    return sorted(map(str, Path(workflow.basedir).glob("workflow/rules/*.smk")))
 
 
 def model_of(swarm):
@@ -104,11 +196,29 @@ def model_of(swarm):
 
 def science_of(swarm):
     """Those of them that decide the result: what a job asks for is left out."""
-    hardware = (
-        *("threads", "mem_mb", "runtime"),
-        *("gpu", "nodes", "processes_per_node"),
-    )
+    hardware = ("threads", "gpu", "nodes", "processes_per_node")
     return {key: value for key, value in model_of(swarm).items() if key not in hardware}
+
+
+def job_size(swarm):
+    """How many runs a swarm's jobs have, and how often a run is scored at most."""
+    spec, model = PLAN.swarms[swarm], model_of(swarm)
+    points = len(model.get("evaluate_at", ())) if spec.curve else 0
+    return min(spec.size, model["runs_per_job"]), 1 + points
+
+
+@cache
+def training_of(swarm):
+    """Minutes, memory and micro batch of a job that trains some of a swarm's runs."""
+    cost = RunCost(PLAN.swarms[swarm].model, model_of(swarm), MACHINE)
+    return cost.training_request(*job_size(swarm))
+
+
+@cache
+def evaluation_of(swarm):
+    """Minutes and memory of a job that evaluates some of a swarm's runs."""
+    cost = RunCost(PLAN.swarms[swarm].model, model_of(swarm), MACHINE)
+    return cost.evaluation_request(job_size(swarm)[0])
 
 
 def training_gpus(swarm):
@@ -156,12 +266,50 @@ def caps_of(mixes):
     }
 
 
+def lineage_of(wildcards):
+    """What a stage's jobs take from the sequence of updates up to and with it."""
+    return LINEAGES[updates_file(wildcards.group)][wildcards.stage]
+
+
+def domains_of(swarm):
+    """What a swarm's runs take from it: the domains of their stage."""
+    return DOMAINS[updates_file(swarm)][space_of(swarm)["stage"]]
+
+
+def sampled_from(mixes):
+    """The domains that mixes are sampled over, and the shares of their sources where they matter."""
+    spec, file = PLAN.mixes[mixes], updates_file(mixes)
+    stage = spec.space.stage
+    shares = {step.name: dict(step.prior) for step in SEQUENCES[file].steps}
+    shares[INITIAL] = dict(SEQUENCES[file].initial_prior)
+    drawn = shares.get(stage, {}) if spec.kind == "two_level" else {}
+    return [DOMAINS[file][stage], drawn]
+
+
+def proposed_over(study):
+    """The domains that a study's mixes are proposed over, and those of the table they end up in."""
+    swarms = PLAN.studies[study].swarms
+    final = DOMAINS[SCALE["updates"]]["final"]
+    return [*sorted({domains_of(swarm) for swarm in swarms}), final]
+
+
 def settings_of(question):
     """The settings a question's analysis reads: what all share, and its own sections."""
-    shared = ("updates", "requested_tokens", "repetition", "kl", "seeds", "proxy")
-    own = {"rq4": ("rq2", "rq4"), "methods": ("methods", "models")}.get(
-        question, (question,)
+    shared = (
+        "engine",
+        "updates",
+        "requested_tokens",
+        "repetition",
+        "kl",
+        "seeds",
+        "proxy",
     )
+    own = {
+        "rq4": ("rq2", "rq4"),
+        "methods": ("methods", "models"),
+        "operators": ("single_updates",),
+        "theory": ("single_updates",),
+    }.get(question, (question,))
     return {key: SCALE[key] for key in (*shared, *own) if key in SCALE.content}
 
 
@@ -184,6 +332,7 @@ def tables_of(swarms):
 
 def question_input(question):
     """What a question's analysis reads: tables of its swarms, proposals of its studies."""
+    refuse_unmade(question)
     swarms = dict.fromkeys(PLAN.reads[question])
     for study in PLAN.asks[question]:
         swarms |= dict.fromkeys(PLAN.studies[study].swarms)
@@ -196,24 +345,33 @@ def question_input(question):
     }
 
 
+def updates_file(name):
+    """The updates file that mixes, a swarm or a group of chains are about."""
+    return PLAN.update_files.get(name, SCALE["updates"])
+
+
 def previous_mixes(wildcards):
     """The mixes of the stage before: what a stage's chains start from."""
-    return (
-        f"{RESULTS}/update_mixes/{wildcards.group}-{UPDATES.previous(wildcards.stage)}"
-    )
+    before = GROUPS[wildcards.group].previous(wildcards.stage)
+    return f"{RESULTS}/update_mixes/{wildcards.group}-{before}"
 
 
 def active_chains(wildcards):
     """The chains that have a mix at a stage: full recomputation only has its last one."""
-    chains = UPDATES.groups()[wildcards.group]
-    last = wildcards.stage == UPDATES.stages[-1]
-    return [chain for chain in chains if last or chain.strategy != "full_recomputation"]
+    updates = GROUPS[wildcards.group]
+    chains = updates.groups()[wildcards.group]
+    last = wildcards.stage == updates.stages[-1]
+    return [chain for chain in chains if last or chain.strategy not in FROM_SCRATCH]
 
 
 def chains_with(wildcards, count):
-    """(chain, runs) of the chains that train something at a stage."""
-    chains = UPDATES.groups()[wildcards.group]
-    counted = [(chain.to_dict(), count(chain, wildcards.stage)) for chain in chains]
+    """(chain, runs) of the chains that train something at a stage; ``count`` names the kind."""
+    updates = GROUPS[wildcards.group]
+    chains = updates.groups()[wildcards.group]
+    counted = [
+        (chain.to_dict(), getattr(updates, count)(chain, wildcards.stage))
+        for chain in chains
+    ]
     return [(chain, runs) for chain, runs in counted if runs]
 
 
@@ -224,6 +382,11 @@ def auto_budgets(wildcards):
         for chain in UPDATES.groups()[wildcards.group]
         if UPDATES.probe_runs(chain, wildcards.stage)
     ]
+
+
+def stage_number(wildcards):
+    """The place of a stage in its sequence of updates."""
+    return GROUPS[wildcards.group].stages.index(wildcards.stage)
 
 
 def has_probe(wildcards):
@@ -241,13 +404,9 @@ def choices_of(wildcards):
     )
 
 
-def earlier_tables(wildcards):
-    """The collected swarms of the stages before, by stage; the initial one is the pool."""
-    before = UPDATES.stages[: UPDATES.stages.index(wildcards.stage)]
-    swarms = {
-        stage: f"{wildcards.group}-{stage}" for stage in before if stage != INITIAL
-    }
-    swarms = {INITIAL: f"pool-{INITIAL}"} | swarms
+def own_tables(group, stages):
+    """The collected swarms that a group's chains trained for themselves, by stage."""
+    swarms = {stage: f"{group}-{stage}" for stage in stages}
     return {
         stage: tables_of([name])[0]
         for stage, name in swarms.items()
@@ -255,29 +414,44 @@ def earlier_tables(wildcards):
     }
 
 
+def earlier_tables(wildcards):
+    """Those of the stages before, and of their probes."""
+    before = GROUPS[wildcards.group].stages[: stage_number(wildcards)]
+    names = [name for stage in before for name in (stage, f"{stage}-probe")]
+    return own_tables(wildcards.group, names)
+
+
 def stage_tables(wildcards):
-    """The collected swarms up to and with a stage, by stage."""
-    if wildcards.stage == INITIAL:
-        return {}
-    swarm = f"{wildcards.group}-{wildcards.stage}"
-    now = {wildcards.stage: tables_of([swarm])[0]} if swarm in PLAN.swarms else {}
-    return earlier_tables(wildcards) | now
+    """That of a stage."""
+    return own_tables(wildcards.group, [wildcards.stage])
+
+
+def stage_pools(wildcards):
+    """The pools that chains may draw from up to and with a stage, by stage."""
+    updates = GROUPS[wildcards.group]
+    pools = {
+        stage: updates.pool(stage)
+        for stage in updates.stages[: stage_number(wildcards) + 1]
+    }
+    return {
+        stage: tables_of([name])[0]
+        for stage, name in pools.items()
+        if name in PLAN.swarms
+    }
 
 
 def stage_input(wildcards):
-    """What else the proposals of a stage wait for: pool, previous mixes, probe and choices."""
+    """What else the proposals of a stage wait for: previous mixes, probe and choices."""
     found = dict(choices_of(wildcards))
     if has_probe(wildcards):
         found["probe"] = tables_of([f"{wildcards.group}-{wildcards.stage}-probe"])[0]
     if wildcards.stage != INITIAL:
         found["previous"] = previous_mixes(wildcards)
-    if f"pool-{wildcards.stage}" in PLAN.swarms:
-        found["pool"] = tables_of([f"pool-{wildcards.stage}"])[0]
     return found
 
 
 def update_answer_input(groups):
-    """What the analysis of some groups reads: target tables, final mixes, target runs."""
+    """What the analysis of some groups reads: target tables, final mixes, target runs if any."""
     last = UPDATES.stages[-1]
     targets = [f"{group}-target" for group in groups]
     return {
@@ -288,7 +462,35 @@ def update_answer_input(groups):
             f"{RESULTS}/train_targets/{t}/{shard}"
             for t in targets
             for shard in shards_of(t)
+            if is_made("checkpoints")
         ],
+    }
+
+
+def single_answer_input(question):
+    """What the analysis of the single updates of a question reads: tables, and mixes."""
+    names = [
+        name for name in SINGLE_UPDATES if f"{name}-target" in PLAN.reads[question]
+    ]
+    return {
+        "data": f"{RESULTS}/build_domains",
+        "tables": tables_of(PLAN.reads[question]),
+        "proposals": [
+            f"{RESULTS}/update_mixes/{SINGLE_UPDATES[name].own}" for name in names
+        ],
+    }
+
+
+def single_updates_of(question):
+    """File, stage and pool of the single updates of a question, by name."""
+    return {
+        name: {
+            "file": update.file,
+            "stage": update.stage,
+            "pool": update.pool(update.stage),
+        }
+        for name, update in SINGLE_UPDATES.items()
+        if update.target in PLAN.reads[question]
     }
 
 
@@ -300,15 +502,55 @@ def chain_costs(group):
     ]
 
 
-def run_counts():
-    """How many proxy and target runs each question needs; swarms that questions share count once."""
-    lines = [
-        f"scale {SCALE.name}",
-        f"{'question':<10} {'proxy runs':>10} {'target runs':>11}",
+def claims_input():
+    """Results of all the claims, and the verdicts of scales that repeat this one, if there are any."""
+    settings = load_claims(Path(workflow.basedir) / "config" / "claims.yaml")
+    answers = dict.fromkeys(name for claim in settings.claims for name in claim.results)
+    others = settings.repetitions.get(SCALE.name, ())
+    verdicts = [f"results/{scale}/verdicts.csv" for scale in others]
+    return {
+        "answers": [f"results/{name}" for name in answers],
+        "repetitions": [path for path in verdicts if Path(path).exists()],
+    }
+
+
+def planned_swarms():
+    """Every swarm with what it costs by, for the cost report."""
+    return {
+        name: {
+            "model": swarm.model,
+            "runs": swarm.size,
+            # On average: only some runs are also scored along training.
+            "scored": 1 + len(swarm.curve) * (job_size(name)[1] - 1) / swarm.size,
+            "after": list(PLAN.comes_after(name)),
+        }
+        for name, swarm in PLAN.swarms.items()
+    }
+
+
+def planned_questions():
+    """Every question with the swarms it needs and the figures it draws."""
+    return {
+        question: {
+            "swarms": sorted(PLAN.needed_swarms(question)),
+            "figures": [figure for figure, of in FIGURES.items() if of == question],
+        }
+        for question in PLAN.asks
+    }
+
+
+def planned_chains():
+    """Every chain of updates: runs as the paper counts them, and those trained for it alone."""
+    return [
+        {
+            "group": group,
+            **chain.to_dict(),
+            "counted": UPDATES.total_runs(chain),
+            "trained": UPDATES.new_runs(chain),
+        }
+        for group, chains in UPDATES.groups().items()
+        for chain in chains
     ]
-    for question, proxies, targets in PLAN.run_counts():
-        lines.append(f"{question:<10} {proxies:>10} {targets:>11}")
-    return lines
 
 
 def scoring_options():
@@ -332,3 +574,93 @@ def published_files():
     names = ("ratios.csv", "metrics.csv", "meta.json")
     root = Path(PUBLISHED["local"])
     return sorted(str(path) for name in names for path in root.rglob(name))
+
+
+def every_page():
+    """What the report shows besides figures."""
+    tables = [f"results/report/{name}" for name in answers_of_scale()]
+    return ["results/report/overview.html", *tables]
+
+
+def every_picture():
+    """All figures of the study as PNG."""
+    made = [figure for figure in FIGURES if is_made(figure)]
+    return [f"figures/{figure}.png" for figure in (*made, "claims")]
+
+
+def answers_of_scale():
+    """The results of all questions, by name; the released swarms have a target of their own."""
+    return {
+        name: answer
+        for name, answer in ANSWERS.items()
+        if name != "published" and is_made(name)
+    }
+
+
+def planned_runs():
+    """How many runs of each kind the whole study trains."""
+    sizes = {
+        kind: sum(PLAN.swarms[swarm].size for swarm in swarms)
+        for kind, swarms in (("proxy", PROXY_SWARMS), ("target", TARGET_SWARMS))
+    }
+    return list(sizes.items())
+
+
+def trainings():
+    """The swarms that the jobs at hand train, finished ones too; none if nothing is to train."""
+    jobs = [
+        job
+        for job in workflow.dag.jobs
+        if job.rule.name in ("train_proxies", "train_targets")
+    ]
+    if not any(workflow.dag.needrun(job) for job in jobs):
+        return []
+    shards = {}
+    for job in jobs:
+        swarm = getattr(job.wildcards, job.rule.name.removeprefix("train_"))
+        shards.setdefault(swarm, []).append(int(job.wildcards.shard))
+    unlisted = {
+        job.wildcards.swarm
+        for job in workflow.dag.jobs
+        if job.rule.name == "list_runs" and workflow.dag.needrun(job)
+    }
+    return [
+        watched(swarm, sorted(numbers), listed=swarm not in unlisted)
+        for swarm, numbers in shards.items()
+    ]
+
+
+def watched(swarm, numbers, listed):
+    """What some jobs of a swarm train, for the record of progress."""
+    size, per_job = PLAN.swarms[swarm].size, model_of(swarm)["runs_per_job"]
+    return Training(
+        swarm=swarm,
+        kind=TARGETS if swarm in TARGET_SWARMS else PROXIES,
+        lists=tuple(f"{RESULTS}/list_runs/{swarm}/{number}.json" for number in numbers),
+        runs=sum(min(per_job, size - number * per_job) for number in numbers),
+        work=run_work(model_of(swarm)),
+        listed=listed,
+    )
+
+
+WATCH = []  # the one that is on, if any
+
+
+def watch_training():
+    """Tell from time to time how far the training is."""
+    found = trainings()
+    if found:
+        write_plan(f"{RESULTS}/progress.json", found)
+        WATCH.append(Watch(f"{RESULTS}/progress.json", tell_progress))
+        WATCH[0].start()
+
+
+def tell_progress(line):
+    """Through Snakemake, so that its --quiet holds."""
+    logger.info(line, extra={"quietness": Quietness.PROGRESS})
+
+
+def end_watch():
+    """The last line, and no more."""
+    for watch in WATCH:
+        watch.stop()

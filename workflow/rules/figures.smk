@@ -3,10 +3,16 @@
 
 rule draw_figure:
     input:
-        answer=lambda wildcards: f"results/{FIGURES[wildcards.figure]}",
+        answer=lambda wildcards: answer_of(wildcards.figure),
     output:
         pdf="figures/{figure}.pdf",
-        png="figures/{figure}.png",
+        png=report(
+            "figures/{figure}.png",
+            caption="../report/figure.rst",
+            category=lambda wildcards: category(FIGURES[wildcards.figure]),
+            labels={"result": "Figure: {figure}"},
+        ),
+        caption="figures/{figure}.rst",
     log:
         f"{RESULTS}/logs/draw_figure/{{figure}}.log",
     benchmark:
@@ -20,6 +26,7 @@ rule draw_figure:
     params:
         question=lambda wildcards: FIGURES[wildcards.figure],
         scale=SCALE.name,
+        notice=SCALE.notice,
     message:
         "Drawing {wildcards.figure}"
     script:

@@ -51,6 +51,7 @@ rule propose_mixes:
             swarm: space_of(swarm) for swarm in PLAN.studies[wildcards.study].swarms
         },
         updates=SCALE["updates"],
+        domains=lambda wildcards: proposed_over(wildcards.study),
         requested=SCALE["requested_tokens"]["tight"],
     message:
         "Proposing the mixes of {wildcards.study}"

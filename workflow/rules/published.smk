@@ -6,6 +6,7 @@ rule published:
     input:
         answer="results/published/published_table",
         figures=expand("figures/published/{released}.pdf", released=PUBLISHED_FIGURES),
+        pages="results/report/published",
     message:
         "The paper's values and ours: results/published/published_table/comparison.csv"
 
@@ -171,7 +172,13 @@ rule published_figure:
         mixes=rules.published_mixes.output.answer,
     output:
         pdf="figures/published/{released}.pdf",
-        png="figures/published/{released}.png",
+        png=report(
+            "figures/published/{released}.png",
+            caption="../report/figure.rst",
+            category=category("published"),
+            labels={"result": "Figure: {released}"},
+        ),
+        caption="figures/published/{released}.rst",
     log:
         "results/published/logs/published_figure/{released}.log",
     benchmark:

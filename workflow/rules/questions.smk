@@ -192,3 +192,27 @@ rule methods:
         "Comparing whole mixing methods"
     script:
         "../../scripts/methods.py"
+
+
+rule noise:
+    input:
+        unpack(lambda wildcards: question_input("noise")),
+    output:
+        answer=directory("results/noise"),
+    log:
+        f"{RESULTS}/logs/noise.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/noise.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        scale=SCALE.name,
+        settings=settings_of("noise"),
+    message:
+        "Measuring how much runs of one mix differ"
+    script:
+        "../../scripts/noise.py"

@@ -20,7 +20,8 @@ rule sample_swarm:
         runtime=10,
     params:
         spec=lambda wildcards: as_params(PLAN.mixes[wildcards.mixes]),
-        updates=SCALE["updates"],
+        updates=lambda wildcards: updates_file(wildcards.mixes),
+        domains=lambda wildcards: sampled_from(wildcards.mixes),
         distributions=lambda wildcards: distribution_of(wildcards.mixes),
         caps=lambda wildcards: caps_of(wildcards.mixes),
     message:
@@ -49,7 +50,8 @@ rule list_runs:
         swarm=lambda wildcards: as_params(PLAN.swarms[wildcards.swarm]),
         space=lambda wildcards: space_of(wildcards.swarm),
         model=lambda wildcards: science_of(wildcards.swarm),
-        updates=SCALE["updates"],
+        updates=lambda wildcards: updates_file(wildcards.swarm),
+        domains=lambda wildcards: domains_of(wildcards.swarm),
         store=f"{RESULTS}/runs",
     message:
         "Listing the runs of {wildcards.swarm}"
@@ -71,8 +73,9 @@ rule train_proxies:
         "../../envs/environment.yaml"
     threads: lambda wildcards: model_of(wildcards.proxies)["threads"]
     resources:
-        mem_mb=lambda wildcards: model_of(wildcards.proxies)["mem_mb"],
-        runtime=lambda wildcards: model_of(wildcards.proxies)["runtime"],
+        mem_mb=lambda wildcards: training_of(wildcards.proxies).mem_mb,
+        runtime=lambda wildcards: training_of(wildcards.proxies).runtime,
+        micro_batch=lambda wildcards: training_of(wildcards.proxies).micro_batch,
         gpu=lambda wildcards: training_gpus(wildcards.proxies).gpu,
         gres=lambda wildcards: training_gpus(wildcards.proxies).gres,
         nodes=lambda wildcards: training_gpus(wildcards.proxies).nodes,
@@ -87,6 +90,7 @@ rule train_proxies:
         " --cpus {threads} --slurm-minutes {resources.runtime}"
         " --runs {input.runs}/{wildcards.shard}.json --state {params.state}"
         " --suite {input.data}/suite --tokenizer {input.data}/tokenizer.json {params.scoring}"
+        " --micro-batch {resources.micro_batch}"
         " && python scripts/link_runs.py --runs {input.runs}/{wildcards.shard}.json --out {output.runs};"
         " }} > {log} 2>&1"
 
@@ -105,8 +109,8 @@ rule evaluate_proxies:
         "../../envs/environment.yaml"
     threads: lambda wildcards: model_of(wildcards.proxies)["threads"]
     resources:
-        mem_mb=lambda wildcards: model_of(wildcards.proxies)["mem_mb"],
-        runtime=lambda wildcards: model_of(wildcards.proxies)["runtime"],
+        mem_mb=lambda wildcards: evaluation_of(wildcards.proxies).mem_mb,
+        runtime=lambda wildcards: evaluation_of(wildcards.proxies).runtime,
         gpu=lambda wildcards: evaluation_gpus(wildcards.proxies).gpu,
         gres=lambda wildcards: evaluation_gpus(wildcards.proxies).gres,
         processes=lambda wildcards: evaluation_gpus(wildcards.proxies).processes,

@@ -6,6 +6,7 @@ rule make_tables:
         data=rules.build_domains.output.data,
         tasks="config/tasks/paper.yaml",
         choices="config/design_choices.yaml",
+        updates=sorted({PAPER["updates"], SCALE["updates"]}),
     output:
         tables=directory("results/tables"),
     log:
@@ -29,18 +30,25 @@ rule make_tables:
         "../../scripts/make_tables.py"
 
 
-rule plan:
+rule cost:
     log:
-        f"{RESULTS}/logs/plan.log",
+        f"{RESULTS}/logs/cost.log",
     localrule: True
     conda:
         "../../envs/environment.yaml"
     params:
-        lines=run_counts(),
+        scale=SCALE.name,
+        models=SCALE["models"],
+        hardware=SCALE["hardware"],
+        devices=config.get("devices") or SCALE["hardware"]["devices"],
+        swarms=lambda wildcards: planned_swarms(),
+        questions=lambda wildcards: planned_questions(),
+        chains=lambda wildcards: planned_chains(),
+        results=RESULTS,
     message:
-        "Counting the runs of every question"
+        "Working out what every question costs"
     script:
-        "../../scripts/plan.py"
+        "../../scripts/cost.py"
 
 
 rule timing:

@@ -13,8 +13,9 @@ use rule train_proxies as train_targets with:
         f"{RESULTS}/benchmarks/train_targets/{{targets}}/{{shard}}.tsv"
     threads: SCALE.model("target")["threads"]
     resources:
-        mem_mb=SCALE.model("target")["mem_mb"],
-        runtime=SCALE.model("target")["runtime"],
+        mem_mb=lambda wildcards: training_of(wildcards.targets).mem_mb,
+        runtime=lambda wildcards: training_of(wildcards.targets).runtime,
+        micro_batch=lambda wildcards: training_of(wildcards.targets).micro_batch,
         gpu=TRAINING_GPUS["target"].gpu,
         gres=TRAINING_GPUS["target"].gres,
         nodes=TRAINING_GPUS["target"].nodes,
@@ -42,8 +43,8 @@ use rule evaluate_proxies as evaluate_targets with:
         f"{RESULTS}/benchmarks/evaluate_targets/{{targets}}/{{shard}}.tsv"
     threads: SCALE.model("target")["threads"]
     resources:
-        mem_mb=SCALE.model("target")["mem_mb"],
-        runtime=SCALE.model("target")["runtime"],
+        mem_mb=lambda wildcards: evaluation_of(wildcards.targets).mem_mb,
+        runtime=lambda wildcards: evaluation_of(wildcards.targets).runtime,
         gpu=EVALUATION_GPUS["target"].gpu,
         gres=EVALUATION_GPUS["target"].gres,
         processes=EVALUATION_GPUS["target"].processes,

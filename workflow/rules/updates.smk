@@ -20,9 +20,10 @@ rule sample_probe:
         runtime=10,
     params:
         stage=lambda wildcards: wildcards.stage,
-        chains=lambda wildcards: chains_with(wildcards, UPDATES.probe_runs),
-        seed=lambda wildcards: 2 * UPDATES.stages.index(wildcards.stage),
-        updates=SCALE["updates"],
+        chains=lambda wildcards: chains_with(wildcards, "probe_runs"),
+        seed=lambda wildcards: 2 * stage_number(wildcards),
+        updates=lambda wildcards: updates_file(wildcards.group),
+        lineage=lambda wildcards: lineage_of(wildcards),
         distribution=SCALE["swarm"]["updates"],
     message:
         "Sampling the probe of {wildcards.group} at {wildcards.stage}"
@@ -36,6 +37,7 @@ rule choose_recomputed:
         previous=lambda wildcards: previous_mixes(wildcards),
         probe=f"{RESULTS}/collect_swarm/{{group}}-{{stage}}-probe/ratios.csv",
         tables=lambda wildcards: list(earlier_tables(wildcards).values()),
+        pool=f"{RESULTS}/collect_swarm/pool-{INITIAL}/ratios.csv",
     output:
         choices=f"{RESULTS}/choose_recomputed/{{group}}-{{stage}}.json",
     log:
@@ -52,7 +54,8 @@ rule choose_recomputed:
         stage=lambda wildcards: wildcards.stage,
         stages=lambda wildcards: list(earlier_tables(wildcards)),
         chains=lambda wildcards: auto_budgets(wildcards),
-        updates=SCALE["updates"],
+        updates=lambda wildcards: updates_file(wildcards.group),
+        lineage=lambda wildcards: lineage_of(wildcards),
     message:
         "Choosing what {wildcards.group} recomputes at {wildcards.stage}"
     script:
@@ -72,9 +75,10 @@ use rule sample_probe as sample_stage with:
         f"{RESULTS}/benchmarks/sample_stage/{{group}}-{{stage}}.tsv"
     params:
         stage=lambda wildcards: wildcards.stage,
-        chains=lambda wildcards: chains_with(wildcards, UPDATES.runs),
-        seed=lambda wildcards: 2 * UPDATES.stages.index(wildcards.stage) + 1,
-        updates=SCALE["updates"],
+        chains=lambda wildcards: chains_with(wildcards, "runs"),
+        seed=lambda wildcards: 2 * stage_number(wildcards) + 1,
+        updates=lambda wildcards: updates_file(wildcards.group),
+        lineage=lambda wildcards: lineage_of(wildcards),
         distribution=SCALE["swarm"]["updates"],
     message:
         "Sampling the swarm of {wildcards.group} at {wildcards.stage}"
@@ -85,6 +89,7 @@ rule update_mixes:
         unpack(lambda wildcards: stage_input(wildcards)),
         data=rules.build_domains.output.data,
         tables=lambda wildcards: list(stage_tables(wildcards).values()),
+        pools=lambda wildcards: list(stage_pools(wildcards).values()),
     output:
         proposals=directory(f"{RESULTS}/update_mixes/{{group}}-{{stage}}"),
         mixes=f"{RESULTS}/update_mixes/{{group}}-{{stage}}.csv",
@@ -101,8 +106,10 @@ rule update_mixes:
     params:
         stage=lambda wildcards: wildcards.stage,
         stages=lambda wildcards: list(stage_tables(wildcards)),
+        pools=lambda wildcards: list(stage_pools(wildcards)),
         chains=lambda wildcards: [chain.to_dict() for chain in active_chains(wildcards)],
-        updates=SCALE["updates"],
+        updates=lambda wildcards: updates_file(wildcards.group),
+        lineage=lambda wildcards: lineage_of(wildcards),
         request={key: SCALE[key] for key in ("kl", "repetition", "requested_tokens")},
     message:
         "Proposing the mixes of {wildcards.group} at {wildcards.stage}"
@@ -159,3 +166,53 @@ rule budgets:
         "Comparing the strategies at tight repetition caps and low budgets"
     script:
         "../../scripts/budgets.py"
+
+
+rule operators:
+    input:
+        unpack(lambda wildcards: single_answer_input("operators")),
+    output:
+        answer=directory("results/operators"),
+    log:
+        f"{RESULTS}/logs/operators.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/operators.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        scale=SCALE.name,
+        settings=settings_of("operators"),
+        updates=single_updates_of("operators"),
+    message:
+        "Comparing each kind of update alone with full recomputation"
+    script:
+        "../../scripts/operators.py"
+
+
+rule theory:
+    input:
+        unpack(lambda wildcards: single_answer_input("theory")),
+    output:
+        answer=directory("results/theory"),
+    log:
+        f"{RESULTS}/logs/theory.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/theory.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        scale=SCALE.name,
+        settings=settings_of("theory"),
+        updates=single_updates_of("theory"),
+    message:
+        "Measuring the terms of both theorems on single additions"
+    script:
+        "../../scripts/theory.py"

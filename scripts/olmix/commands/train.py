@@ -148,7 +148,10 @@ def run(args: argparse.Namespace) -> int:
             f"{args.processes} processes on {args.nodes} nodes with {args.cpus} CPUs; "
             "expected at least 0, 1 and 1"
         )
-    with own_gpus(args.processes) as processes:
+    # Of several nodes each has GPUs of its own, which SLURM has chosen.
+    alone = args.nodes == 1
+    gpus = own_gpus(args.processes) if alone else contextlib.nullcontext(args.processes)
+    with gpus as processes:
         start = Start(args.nodes, processes, args.cpus)
         if (command := launch_command(start, sys.argv[1:])) is not None:
             os.execvp(command[0], command)

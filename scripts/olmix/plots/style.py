@@ -71,9 +71,17 @@ def style() -> Iterator[None]:
         yield
 
 
-def stamp(figure: plt.Figure, text: str) -> None:
-    """Say small under the lower right corner what made the figure (scale, data)."""
+def stamp(figure: plt.Figure, text: str, notice: str | None = None) -> None:
+    """Say small under the lower right corner what made the figure (scale, data).
+
+    A ``notice`` is what nobody may overlook: a bar over the whole figure, above everything.
+    """
     figure.text(0.995, -0.01, text, ha="right", va="top", fontsize=5, color="#666666")
+    if notice:
+        figure.text(
+            0.5, 1.02, notice, ha="center", va="bottom", fontsize=8, weight="bold", color="#ffffff",
+            bbox={"facecolor": "#D55E00", "edgecolor": "none", "pad": 2.5},
+        )  # fmt: skip
 
 
 def save(figure: plt.Figure, path: str | Path) -> None:

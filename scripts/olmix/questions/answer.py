@@ -1,28 +1,23 @@
 """What every question's analysis reads and writes."""
 
 import json
-import platform
-import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from olmix.domains import DomainSet
+from olmix.environment import environment
 from olmix.errors import OlmixError
-from olmix.evaluation.suite import Suite
 from olmix.files import content_hash, read_json, replacing, write_json
+from olmix.study.scale import NOTICES
 from olmix.tables import SwarmTable, read_swarm
 from olmix.update_sequence import UpdateSequence, load_updates
 
 __all__ = ["Answer", "QuestionData"]
-
-_VERSIONS = ("numpy", "scipy", "cvxpy", "lightgbm", "scikit-learn", "torch", "snakemake")
 
 
 @dataclass(frozen=True)
@@ -66,7 +61,7 @@ class QuestionData:
     @cached_property
     def families(self) -> dict[str, list[str]]:
         """Task families of the suite."""
-        return Suite.open(self.data / "suite").families
+        return read_json(self.data / "families.json")
 
     @cached_property
     def sequence(self) -> UpdateSequence:
@@ -100,30 +95,20 @@ class Answer:
 
     def finish(self, summary: Mapping[str, Any]) -> None:
         """Write ``summary.json`` (the finding in numbers) and ``provenance.json``."""
-        write_json(self.folder / "summary.json", {"question": self.question, **summary})
         settings = dict(self.inputs.settings)
+        engine = settings.get("engine", "train")
+        notice = {"notice": NOTICES[engine]} if engine in NOTICES else {}
+        write_json(self.folder / "summary.json", {"question": self.question, **notice, **summary})
         write_json(
             self.folder / "provenance.json",
             {
                 "question": self.question,
                 "scale": self.inputs.scale,
+                "engine": engine,
+                **notice,
                 "seeds": settings["seeds"],
                 "config_hash": content_hash(json.loads(json.dumps(settings))),
                 "inputs": sorted(str(path) for path in self.inputs.tables.values()),
-                "commit": _commit(),
-                "versions": {name: version(name) for name in _VERSIONS},
-                "python": platform.python_version(),
-                "host": platform.node(),
-                "time": datetime.now(UTC).isoformat(timespec="seconds"),
+                **environment(),
             },
         )
-
-
-def _commit() -> str | None:
-    """The commit of the working tree, None outside a git checkout."""
-    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        return None
-    return done.stdout.strip() or None

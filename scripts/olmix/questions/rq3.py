@@ -50,6 +50,7 @@ def answer(data: QuestionData, result: Answer) -> None:
     result.table("swarm_distribution", distributions)
     result.table("dirichlet_priors", priors)
     result.table("fit_by_task", _by_task(fit))
+    result.table("fit_resampled", _resampled(fit))
     result.finish(
         {
             "distributions": _distribution_summary(distributions, fit),
@@ -83,6 +84,20 @@ def _by_task(fit: dict[str, dict[str, Fit]]) -> pd.DataFrame:
             for swarm, found in swarms.items()
             for task, value in found.by_task.items()
         ]
+    )
+
+
+def _resampled(fit: dict[str, dict[str, Fit]]) -> pd.DataFrame:
+    """The mean fit on each bootstrap resample of the held-out mixes: a column per level/swarm.
+
+    Rows are the same resamples for all swarms of a level, so differences of columns are paired.
+    """
+    return pd.DataFrame(
+        {
+            f"{level}/{swarm}": found.resampled
+            for level, swarms in fit.items()
+            for swarm, found in swarms.items()
+        }
     )
 
 

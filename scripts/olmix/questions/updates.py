@@ -1,6 +1,7 @@
 """The evolving-domain study: what each strategy gains over natural, and at what cost (§5.1)."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,21 +41,25 @@ def by_strategy(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def answer(data: QuestionData, result: Answer, chains: list, stage: str) -> None:
-    """The main results: improvement against runs, mixes, and data efficiency."""
+    """The main results: improvement against runs, mixes, and (of trained runs) data efficiency."""
     averages = data.averages("main-target")
     frame = improvements(averages, chains)
     strategies = by_strategy(frame)
     result.table("main_results", frame)
     result.table("main_results_by_strategy", strategies)
+    result.table("total_variation", _total_variation(data, frame, f"main-{stage}"))
     mixes = _final_mixes(data, frame, f"main-{stage}")
     result.table("full_domain_mixtures", mixes)
-    curve = _curves(data, frame)
-    result.table("checkpoints", curve)
-    result.finish(_summary(averages, strategies, mixes, curve))
+    found = _summary(averages, strategies, mixes)
+    if data.runs:
+        curve = _curves(data, frame)
+        result.table("checkpoints", curve)
+        found["data_efficiency"] = data_efficiency(curve)
+    result.finish(found)
 
 
 def _summary(
-    averages: dict[str, float], strategies: pd.DataFrame, mixes: pd.DataFrame, curve: pd.DataFrame
+    averages: dict[str, float], strategies: pd.DataFrame, mixes: pd.DataFrame
 ) -> dict[str, Any]:
     best_full = strategies[(strategies["strategy"] == FULL) & (strategies["c"] == 3)].iloc[0]
     shares = {
@@ -76,7 +81,6 @@ def _summary(
         "strategies": shares,
         "partial_to_full_tv": partial.total_variation(full),
         "partial_to_natural_tv": partial.total_variation(natural),
-        "data_efficiency": data_efficiency(curve),
     }
 
 
@@ -89,6 +93,26 @@ def _final_mixes(data: QuestionData, frame: pd.DataFrame, study: str) -> pd.Data
         best = _best_chain(frame, strategy)
         columns[strategy] = read_mix(folder / f"{best}.json").aligned(natural.names).weights
     return pd.DataFrame(columns)
+
+
+def _total_variation(data: QuestionData, frame: pd.DataFrame, study: str) -> pd.DataFrame:
+    """How far each strategy's mix (c = 3) is from natural and from full recomputation, by seed."""
+    folder = data.proposals[study]
+    natural = read_mix(folder / f"{NATURAL}.json")
+    rows = []
+    for record in frame[frame["c"] == 3].to_dict("records"):
+        chain = Chain(record["strategy"], 3, record["requested"], int(record["seed"]))
+        mix = read_mix(folder / f"{chain.name}.json").aligned(natural.names)
+        full = read_mix(folder / f"{replace(chain, strategy=FULL).name}.json")
+        rows.append(
+            {
+                "strategy": chain.strategy,
+                "seed": chain.seed,
+                "to_natural": mix.total_variation(natural),
+                "to_full_recomputation": mix.total_variation(full.aligned(natural.names)),
+            }
+        )
+    return pd.DataFrame(rows)
 
 
 def _best_chain(frame: pd.DataFrame, strategy: str) -> str:

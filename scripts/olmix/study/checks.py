@@ -4,6 +4,7 @@ import numpy as np
 
 from olmix.domains import DomainSet, check_caps
 from olmix.errors import OlmixError
+from olmix.study.compute import Machine, RunCost
 from olmix.study.scale import Scale
 from olmix.study.space import open_space
 from olmix.study.spec import Plan
@@ -11,16 +12,21 @@ from olmix.update_sequence import UpdateSequence
 
 __all__ = ["check_plan"]
 
+# What the data of a scale must be for each engine.
+_DATA = {"train": ("world", "corpora"), "simulate": ("law",)}
+
 # Families with m+1 unknowns per task, which fewer runs leave undetermined.
 _LINEAR = ("log_linear",)
 
 
 def check_plan(plan: Plan, scale: Scale, sequence: UpdateSequence) -> None:
     """Refuse a scale whose questions cannot be answered, naming the setting at fault."""
+    _check_engine(scale)
     _check_question_sizes(plan, scale, sequence)
     spaces = {name: open_space(spec.space, sequence) for name, spec in plan.mixes.items()}
-    for swarm in plan.swarms.values():
-        scale.model(swarm.model)
+    machine = Machine.from_dict(scale["hardware"])
+    for name in {swarm.model: None for swarm in plan.swarms.values()}:
+        _check_fits(scale, name, machine)
     for study in plan.studies.values():
         for proposal in study.proposals:
             swarm = plan.swarms[proposal.swarm]
@@ -39,6 +45,30 @@ def check_plan(plan: Plan, scale: Scale, sequence: UpdateSequence) -> None:
                 )
     for label, requested in scale["requested_tokens"].items():
         _check_caps(sequence.initial, scale, label, requested)
+
+
+def _check_fits(scale: Scale, name: str, machine: Machine) -> None:
+    """A model's batch must split over its devices, and one sequence of it fit on each."""
+    model = scale.model(name)
+    try:
+        RunCost(name, model, machine).training_request(model["runs_per_job"])
+    except OlmixError as error:
+        raise OlmixError(f"scale '{scale.name}', {error}") from None
+
+
+def _check_engine(scale: Scale) -> None:
+    """An engine needs its kind of data; to simulate a model is to know its noise."""
+    engine, kinds = scale["engine"], _DATA[scale["engine"]]
+    if not set(scale["data"]) & set(kinds):
+        raise OlmixError(
+            f"scale '{scale.name}': engine '{engine}' with data {'/'.join(scale['data'])}, "
+            f"expected {' or '.join(kinds)}"
+        )
+    for name, model in scale["models"].items():
+        if engine == "simulate" and "noise" not in model:
+            raise OlmixError(
+                f"scale '{scale.name}': model '{name}' has no noise, which engine 'simulate' needs"
+            )
 
 
 def _check_caps(domains: DomainSet, scale: Scale, label: str, requested: float) -> None:

@@ -14,7 +14,7 @@ from olmix.proposers.proposal import read_mix
 from olmix.reuse import Collapse
 from olmix.study.space import open_space, stored_mix
 from olmix.study.spec import MixesSpec
-from olmix.swarm import Swarm, SwarmDistribution, sample_swarm
+from olmix.swarm import Swarm, SwarmDistribution, SwarmReport, sample_swarm
 from olmix.swarm_designs import DESIGNS, designed_swarm, token_entropy
 from olmix.update_sequence import UpdateSequence
 
@@ -23,6 +23,9 @@ __all__ = ["collect_metrics", "domain_entropies", "sample_mixes"]
 # Kind of the swarms over a stage's domains: weights of the sources, then ratios inside each, around
 # the stage's prior.
 TWO_LEVEL = "two_level"
+
+# Kind of the swarms that train one mix again and again, with other data seeds.
+FIXED = "fixed"
 
 # A domain's entropy is that of its first so many tokens.
 _ENTROPY_TOKENS = 2**20
@@ -54,6 +57,11 @@ def sample_mixes(
             sources=[domain.source for domain in space.domains],
         )
     natural = space.collapse(space.domains.natural())
+    if spec.kind == FIXED:
+        mix = natural if prior is None else space.collapse(read_mix(prior)).aligned(natural.names)
+        coverage = dict(zip(mix.names, (spec.size * (mix.weights > 0)).tolist(), strict=True))
+        mixes = np.tile(mix.weights, (spec.size, 1))
+        return Swarm(mix.names, mixes, SwarmReport(spec.size, 1.0, coverage, 0))
     if spec.kind in DESIGNS:
         if spec.prior or spec.capped:
             raise OlmixError(f"mixes '{spec.name}': '{spec.kind}' takes neither prior nor caps")

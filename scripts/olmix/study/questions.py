@@ -9,7 +9,7 @@ from dataclasses import replace
 from olmix.study.scale import Scale
 from olmix.study.spec import MixesSpec, Plan, ProposalSpec, SpaceSpec
 
-__all__ = ["FAMILY_SOLVERS", "plan_questions"]
+__all__ = ["FAMILY_SOLVERS", "NOISE_MIXES", "plan_questions"]
 
 TARGET = "target"
 TOPICS = SpaceSpec()
@@ -26,10 +26,14 @@ FAMILY_SOLVERS = {
 }
 
 
+# The mixes whose run-to-run noise is measured.
+NOISE_MIXES = ("natural", "olmix_base")
+
+
 def plan_questions(scale: Scale) -> Plan:
-    """The plan of RQ1 to RQ7 at a scale."""
+    """The plan of RQ1 to RQ7 at a scale, and of the noise they are judged by."""
     plan = Plan()
-    for question in (_rq1, _rq2, _rq3, _rq4, _rq5, _rq6, _rq7):
+    for question in (_rq1, _rq2, _rq3, _rq4, _rq5, _rq6, _rq7, _noise):
         question(plan, scale)
     return plan
 
@@ -218,3 +222,19 @@ def _rq7(plan: Plan, scale: Scale) -> None:
     )
     targets = plan.train_proposals("rq7", TARGET, "rq7-target")
     plan.question("rq7", studies=["rq7"], swarms=[*swarms.values(), targets])
+
+
+def _noise(plan: Plan, scale: Scale) -> None:
+    """The natural mix and OlmixBase's, each trained with several data seeds: how much runs vary."""
+    settings = scale["noise"]
+    plan.propose("noise", [ProposalSpec("olmix_base", _topics(plan, scale))])
+    swarms = []
+    for mix in NOISE_MIXES:
+        prior = None if mix == "natural" else f"noise/{mix}"
+        spec = MixesSpec(
+            f"noise-{mix}", TOPICS, settings["seeds"], kind="fixed", prior=prior, seed=8
+        )
+        swarms.append(plan.sample(spec, scale.proxy))
+        if mix in settings["target"]:
+            swarms.append(plan.train_on(spec.name, TARGET, f"{spec.name}-target"))
+    plan.question("noise", studies=["noise"], swarms=swarms)

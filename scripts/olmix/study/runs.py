@@ -10,10 +10,11 @@ from olmix.corpus.store import Corpus
 from olmix.domains import DomainSet
 from olmix.mix import Mix
 from olmix.model.shapes import is_tiny, shape
+from olmix.study.compute import run_size
 from olmix.study.space import stored_mix
 from olmix.study.spec import SwarmSpec
 from olmix.training.presets import preset
-from olmix.training.settings import RunSettings, data_fingerprint, whole_batches
+from olmix.training.settings import RunSettings, data_fingerprint
 
 __all__ = ["data_seed_of", "expanded_mixes", "run_settings", "shard_of"]
 
@@ -35,21 +36,19 @@ def run_settings(
     """Everything about one run: the model's preset, as the scale overrides it, and its mix."""
     base = preset(model["shape"])
     vocabulary = corpus.tokenizer.vocab_size if is_tiny(model["shape"]) else None
-    length = model.get("sequence_length", base.sequence_length)
-    batch = model.get("batch_size", base.batch_size)
-    tokens = whole_batches(int(model.get("tokens", base.tokens)), length, batch)
+    size = run_size(model)
     weights = stored_mix(mix, domains, corpus.token_counts)
     return RunSettings(
         model=shape(model["shape"], vocabulary),
         mix=weights,
-        tokens=tokens,
-        sequence_length=length,
-        batch_size=batch,
+        tokens=size.tokens,
+        sequence_length=size.sequence_length,
+        batch_size=size.batch_size,
         learning_rate=model.get("learning_rate", base.learning_rate),
         corpus=data_fingerprint(corpus, weights),
         tokenizer=corpus.tokenizer.sha256,
         init=base.init,
-        warmup_steps=base.warmup_steps(tokens // (length * batch)),
+        warmup_steps=base.warmup_steps(size.steps),
         data_seed=data_seed,
         max_repetition=model["max_repetition"],
         evaluate_at=tuple(evaluate_at),

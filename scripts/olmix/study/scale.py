@@ -7,7 +7,10 @@ from typing import Any
 from olmix.config_files import read_config
 from olmix.errors import OlmixError
 
-__all__ = ["Scale", "load_scale"]
+__all__ = ["NOTICES", "Scale", "load_scale"]
+
+# What everything made with an engine must say, where that is not plain training.
+NOTICES = {"simulate": "SIMULATED: a known law plus noise, no model was trained"}
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,11 @@ class Scale:
         """The name of the proxy model."""
         return self["proxy"]
 
+    @property
+    def notice(self) -> str | None:
+        """What every figure and summary made at this scale says on its face; None for training."""
+        return NOTICES.get(self["engine"])
+
     def model(self, name: str) -> dict[str, Any]:
         """Shape, tokens, resources and runs per job of one model."""
         if name not in self["models"]:
@@ -42,9 +50,37 @@ class Scale:
 
 
 def load_scale(folder: str | Path, name: str) -> Scale:
-    """Read ``folder/name.yaml``."""
-    path = Path(folder) / f"{name}.yaml"
+    """Read ``folder/name.yaml``, over the scale it ``extends`` if it names one."""
+    return Scale(name, _content(Path(folder), name, ()))
+
+
+def _content(folder: Path, name: str, extended: tuple[str, ...]) -> dict[str, Any]:
+    """The settings of a scale; ``extended`` are the scales that led to it."""
+    path = folder / f"{name}.yaml"
+    by = f" to extend in {folder / extended[-1]}.yaml" if extended else ""
+    if name in extended:
+        circle = " -> ".join((*extended, name))
+        raise OlmixError(f"{path}: scales extend each other in a circle ({circle})")
     if not path.is_file():
-        known = ", ".join(sorted(file.stem for file in Path(folder).glob("*.yaml")))
-        raise OlmixError(f"no scale '{name}': expected one of {known}")
-    return Scale(name, read_config(path))
+        known = ", ".join(sorted(file.stem for file in folder.glob("*.yaml")))
+        raise OlmixError(f"no scale '{name}'{by}: expected one of {known}")
+    content = read_config(path)
+    if "extends" not in content:
+        return content
+    base = content.pop("extends")
+    if not isinstance(base, str):
+        raise OlmixError(f"{path}: extends is {base!r}, expected the name of a scale")
+    found = _content(folder, base, (*extended, name))
+    if set(content.get("data", ())) - set(found.get("data", ())):
+        # Another kind of data (a law, corpora) takes the place of the one extended.
+        del found["data"]
+    return _merged(found, content)
+
+
+def _merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """``base`` with the values of ``over``: mappings are merged, everything else is replaced."""
+    merged = dict(base)
+    for key, value in over.items():
+        both = isinstance(value, dict) and isinstance(base.get(key), dict)
+        merged[key] = _merged(base[key], value) if both else value
+    return merged

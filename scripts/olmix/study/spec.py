@@ -68,7 +68,7 @@ class SwarmSpec:
     model: str
     size: int
     proposals: tuple[str, ...] = ()
-    curve: bool = False  # also evaluate along training
+    curve: tuple[str, ...] = ()  # runs that are also scored along training
     seed: int = 0
     made_by: str = "sample_swarm"
     stage: str | None = None
@@ -117,14 +117,18 @@ class Plan:
     reads: dict[str, tuple[str, ...]] = field(default_factory=dict)
     #: question -> its studies
     asks: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    #: mixes, swarm or group of chains -> its updates file, where it is not the scale's own
+    update_files: dict[str, str] = field(default_factory=dict)
+    #: swarm -> the swarms its mixes come from, where neither a study nor a prior says so
+    after: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def sample(self, spec: MixesSpec, model: str, *, curve: bool = False) -> str:
+    def sample(self, spec: MixesSpec, model: str) -> str:
         """Add sampled mixes and a swarm of the same name trained on them; shared if already there.
 
         Two questions may ask for the same swarm; asking for another one under its name is a bug.
         """
         _put(self.mixes, spec.name, spec)
-        swarm = SwarmSpec(spec.name, spec.name, model, spec.size, curve=curve, seed=spec.seed)
+        swarm = SwarmSpec(spec.name, spec.name, model, spec.size, seed=spec.seed)
         _put(self.swarms, spec.name, swarm)
         return spec.name
 
@@ -144,15 +148,14 @@ class Plan:
         return spec
 
     def train_proposals(
-        self, study: str, model: str, name: str, only: Iterable[str] | None = None,
-        *, curve: bool = False,
-    ) -> str:  # fmt: skip
+        self, study: str, model: str, name: str, only: Iterable[str] | None = None
+    ) -> str:
         """Add the runs of a model on a study's proposals (or some of them)."""
         names = (
             tuple(p.name for p in self.studies[study].proposals) if only is None else tuple(only)
         )
         spec = SwarmSpec(
-            name, study, model, len(names), names, curve, made_by="propose_mixes", stage="final"
+            name, study, model, len(names), names, made_by="propose_mixes", stage="final"
         )
         _put(self.swarms, name, spec)
         return name
@@ -172,24 +175,17 @@ class Plan:
             if name in needed:
                 continue
             needed.add(name)
-            swarm = self.swarms[name]
-            study = swarm.mixes if swarm.made_by == "propose_mixes" else None
-            if swarm.made_by == "sample_swarm" and self.mixes[swarm.mixes].prior:
-                study = self.mixes[swarm.mixes].prior.split("/")[0]
-            if study:
-                waiting += self.studies[study].swarms
+            waiting += self.comes_after(name)
         return needed
 
-    def run_counts(self) -> list[tuple[str, int, int]]:
-        """(question, proxy runs, target runs) of each question alone, then of all together."""
-        needs = {question: self.needed_swarms(question) for question in self.asks}
-        needs["all"] = set().union(*needs.values())
-        rows = []
-        for question, swarms in needs.items():
-            sizes = [(self.swarms[name].model, self.swarms[name].size) for name in swarms]
-            targets = sum(size for model, size in sizes if model == "target")
-            rows.append((question, sum(size for _, size in sizes) - targets, targets))
-        return rows
+    def comes_after(self, name: str) -> tuple[str, ...]:
+        """The swarms that must be collected before the mixes of a swarm are known."""
+        swarm = self.swarms[name]
+        study = swarm.mixes if swarm.made_by == "propose_mixes" else None
+        if swarm.made_by == "sample_swarm" and self.mixes[swarm.mixes].prior:
+            study = self.mixes[swarm.mixes].prior.split("/")[0]
+        studied = self.studies[study].swarms if study else ()
+        return (*studied, *self.after.get(name, ()))
 
 
 def _put(table: dict[str, Any], name: str, value: Any) -> None:
@@ -207,7 +203,7 @@ def from_params(kind: type, params: dict[str, Any]) -> Any:
     values = dict(params)
     if kind is MixesSpec:
         values["space"] = SpaceSpec(**values["space"])
-    for name in ("strengths", "proposals"):
+    for name in ("strengths", "proposals", "curve"):
         if isinstance(values.get(name), list):
             values[name] = tuple(values[name])
     if kind is StudySpec:

@@ -9,19 +9,22 @@ import numpy as np
 
 from olmix.auto_reuse import AutoChoice, choose_reuse, join_swarms
 from olmix.collapse import Collapse
+from olmix.constructed_reuse import intermediate_ratios, reuse_on_model, weak_ratios
 from olmix.domains import DomainSet
 from olmix.errors import OlmixError
+from olmix.method import OLMIX_BASE
 from olmix.mix import Mix
 from olmix.planning import (
     FULL_MIXTURE_REUSE,
     FULL_RECOMPUTATION,
     PARTIAL_MIXTURE_REUSE,
     SWARM_REUSE,
+    plan,
     swarm_size,
 )
 from olmix.proposers.proposal import Proposal, Request, read_mix
 from olmix.reuse import carry_swarm, keep_ratios, propose_with_reuse, recompute
-from olmix.study.update_plan import AUTO, Chain
+from olmix.study.update_plan import AUTO, CONSTRUCTED, OPTIMAL_REUSE, WEAK_REUSE, Chain
 from olmix.swarm import SwarmDistribution, sample_swarm
 from olmix.tables import SwarmTable
 from olmix.update_sequence import INITIAL, UpdateSequence
@@ -84,30 +87,34 @@ class StageWork:
         return Collapse(self.domains, split, self.existing(chain))
 
     def sample(self, chain: Chain, runs: int, choice: ReuseSplit | None, seed: int) -> np.ndarray:
-        """``runs`` mixes over D' for a chain; for mixture reuse, expanded collapsed ones."""
+        """``runs`` mixes over D' for a mixture reuse chain: expanded collapsed ones."""
         distribution = SwarmDistribution("sparse", **self.distribution)
         prior = self.sequence.prior(self.stage)
-        if chain.strategy == SWARM_REUSE:
-            sources = [domain.source for domain in self.domains]
-            swarm = sample_swarm(prior, runs, seed=seed, distribution=distribution, sources=sources)
-            return swarm.mixes
         collapse = self.collapse(chain, choice)
         swarm = sample_swarm(collapse.collapse(prior), runs, seed=seed, distribution=distribution)
         return swarm.mixes @ collapse.expansion
 
-    def accumulated(self, chain: Chain, tables: Mapping[str, SwarmTable]) -> SwarmTable:
+    def accumulated(
+        self, chain: Chain, tables: Mapping[str, SwarmTable], pools: Mapping[str, SwarmTable]
+    ) -> SwarmTable:
         """All runs of a chain so far that can be represented on D' (Algorithm Swarm Reuse Mixing).
 
-        ``tables`` are by stage: the initial one is the pool, of which the chain has its share.
+        ``tables`` and ``pools`` are by stage: swarms of the chains' own (a stage's probe is under
+        ``<stage>-probe``), and what is drawn from.
         """
         stages = self.sequence.stages()
         place = [entry.name for entry in stages].index(self.stage)
-        joined = self.drawn(chain, tables[INITIAL])
+        joined = self.drawn(chain, INITIAL, pools)
         for position in range(1, place + 1):
             joined = carry_swarm(joined, stages[position].update, stages[position - 1].domains)
-            own = self._own_runs(chain, tables.get(stages[position].name))
-            if own is not None:
-                joined = join_swarms(joined, own) if len(joined) else own
+            name = stages[position].name
+            if chain.strategy == SWARM_REUSE:
+                new = [self.drawn(chain, name, pools)]
+            else:
+                new = [self._own_runs(chain, tables.get(key)) for key in (f"{name}-probe", name)]
+            for runs in new:
+                if runs is not None:
+                    joined = join_swarms(joined, runs) if len(joined) else runs
         return joined
 
     def _own_runs(self, chain: Chain, table: SwarmTable | None) -> SwarmTable | None:
@@ -116,9 +123,18 @@ class StageWork:
         rows = [i for i, run in enumerate(runs) if run.startswith(f"{chain.name}-")]
         return table.rows(rows) if rows else None
 
-    def drawn(self, chain: Chain, pool: SwarmTable) -> SwarmTable:
-        """The runs a chain draws from a pool: K(c) of them, by its seed."""
-        size = swarm_size(len(pool.domains), chain.c)
+    def drawn(self, chain: Chain, stage: str, pools: Mapping[str, SwarmTable]) -> SwarmTable | None:
+        """The runs a chain draws from the pool of a stage, by its seed; None if it needs none.
+
+        A swarm of K(c), or for swarm reuse after an update, what it needs beside its old runs.
+        """
+        size = swarm_size(len(self._stages()[stage].domains), chain.c)
+        if chain.strategy == SWARM_REUSE and stage != INITIAL:
+            planned = plan(self.sequence, SWARM_REUSE, chain.c)
+            size = {entry.stage: entry.runs for entry in planned}[stage]
+        if size == 0:
+            return None
+        pool = pools[stage]
         if size > len(pool):
             raise OlmixError(f"a pool of {len(pool)} runs, {chain.name} draws {size}")
         order = np.random.default_rng(chain.seed).permutation(len(pool))
@@ -133,14 +149,11 @@ class StageWork:
         self,
         chain: Chain,
         tables: Mapping[str, SwarmTable],
-        pool: SwarmTable | None,
+        pools: Mapping[str, SwarmTable],
         probe: SwarmTable | None,
         choice: ReuseSplit | None,
     ) -> Proposal:
-        """The chain's mix at this stage.
-
-        ``pool`` is what full recomputation (and every chain at the initial stage) draws from.
-        """
+        """The chain's mix at this stage; ``tables`` and ``pools`` as in `accumulated`."""
         options = {
             "kl": self.request["kl"],
             "repetition": self.request["repetition"],
@@ -148,10 +161,12 @@ class StageWork:
             "prior": self.sequence.prior(self.stage),
         }
         if self.stage == INITIAL or chain.strategy == FULL_RECOMPUTATION:
-            drawn = self.drawn(chain, pool)
+            drawn = self.drawn(chain, self.stage, pools)
             return recompute(drawn, Request.for_domains(self.domains, **options))
+        if chain.strategy in CONSTRUCTED:
+            return self._reuse_constructed(chain, self.drawn(chain, self.stage, pools), options)
         if chain.strategy == SWARM_REUSE:
-            swarm = self.accumulated(chain, tables)
+            swarm = self.accumulated(chain, tables, pools)
             return recompute(swarm, Request.for_domains(self.domains, **options))
         collapse = self.collapse(chain, choice)
         if collapse.split.dimension == 0:
@@ -165,6 +180,21 @@ class StageWork:
             mixes = own.mixes @ collapse.membership.T
             swarm = replace(own, domains=collapse.names, mixes=mixes)
         return propose_with_reuse(swarm, collapse, collapse.request(**options))
+
+    def _reuse_constructed(
+        self, chain: Chain, swarm: SwarmTable, options: Mapping[str, Any]
+    ) -> Proposal:
+        """Reuse of weak, intermediate or optimal ratios on what full reuse would freeze (§5.2)."""
+        request = Request.for_domains(self.domains, **options)
+        model = OLMIX_BASE.fit(swarm)
+        split = self.sequence.full_reuse(self.stage)
+        (fixed,) = split.groups.values()
+        weak = weak_ratios(model, request, fixed)
+        best = OLMIX_BASE.propose(model, swarm, request).mix.restricted(fixed)
+        middle = intermediate_ratios(weak, best)
+        ratios = {WEAK_REUSE: weak, OPTIMAL_REUSE: best}.get(chain.strategy, middle)
+        collapse = Collapse(self.domains, split, ratios)
+        return reuse_on_model(model, collapse, collapse.request(**options))
 
 
 def split_record(choice: AutoChoice) -> dict[str, Any]:

@@ -5,7 +5,9 @@ from the initial stage to the last: each stage's mix is the next one's p̃. Chai
 needs together form a group, and their runs at a stage form one swarm.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import cache, cached_property
 from typing import Any
 
 from olmix.planning import (
@@ -21,10 +23,24 @@ from olmix.study.spec import MixesSpec, Plan, SpaceSpec, SwarmSpec
 from olmix.update_sequence import INITIAL, UpdateSequence
 from olmix.updates import split_domains
 
-__all__ = ["AUTO", "Chain", "UpdatePlan"]
+__all__ = [
+    "AUTO",
+    "CONSTRUCTED",
+    "FROM_SCRATCH",
+    "INTERMEDIATE_REUSE",
+    "OPTIMAL_REUSE",
+    "WEAK_REUSE",
+    "Chain",
+    "UpdatePlan",
+]
 
 # Partial reuse with the recomputed domains chosen by κ (olmix.auto_reuse); not in the paper.
 AUTO = "auto_partial_reuse"
+# Reuse of ratios constructed from full recomputation's model (olmix.constructed_reuse, §5.2).
+CONSTRUCTED = ("weak_reuse", "intermediate_reuse", "optimal_reuse")
+WEAK_REUSE, INTERMEDIATE_REUSE, OPTIMAL_REUSE = CONSTRUCTED
+# What depends on no stage but the last: these draw a swarm from its pool.
+FROM_SCRATCH = (FULL_RECOMPUTATION, *CONSTRUCTED)
 REUSE = (SWARM_REUSE, FULL_MIXTURE_REUSE, PARTIAL_MIXTURE_REUSE, AUTO)
 
 
@@ -94,11 +110,12 @@ class UpdatePlan:
         }
 
     def runs(self, chain: Chain, stage: str) -> int:
-        """New runs of a chain at a stage, the probe's left out.
+        """Runs of a chain's own at a stage, the probe's left out.
 
-        Full recomputation draws from the pool of its stage, see `pool_size`.
+        Chains whose mixes do not depend on p̃ draw theirs from the pool of the stage, see
+        `pool_size`.
         """
-        if stage == INITIAL or chain.strategy == FULL_RECOMPUTATION:
+        if stage == INITIAL or chain.strategy in (*FROM_SCRATCH, SWARM_REUSE):
             return 0
         return self.budget(chain, stage) - self.probe_runs(chain, stage)
 
@@ -109,11 +126,27 @@ class UpdatePlan:
             if stage != INITIAL and not self._affected(stage):
                 return 0
             strategy = PARTIAL_MIXTURE_REUSE
-        return {entry.stage: entry.runs for entry in plan(self.sequence, strategy, chain.c)}[stage]
+        elif strategy in FROM_SCRATCH:
+            strategy = FULL_RECOMPUTATION
+        return self._planned(strategy, chain.c)[stage]
+
+    @cached_property
+    def _planned(self) -> Callable[[str, int], dict[str, int]]:
+        """Runs by stage of a strategy and c, each worked out once: every seed asks again."""
+
+        @cache
+        def planned(strategy: str, c: int) -> dict[str, int]:
+            return {entry.stage: entry.runs for entry in plan(self.sequence, strategy, c)}
+
+        return planned
 
     def total_runs(self, chain: Chain) -> int:
         """Proxy runs over all stages: the x axis of the main figure."""
         return sum(self.budget(chain, stage) for stage in self.stages)
+
+    def new_runs(self, chain: Chain) -> int:
+        """Proxy runs that are trained for a chain alone, those it draws from pools left out."""
+        return sum(self.runs(chain, stage) + self.probe_runs(chain, stage) for stage in self.stages)
 
     def probe_runs(self, chain: Chain, stage: str) -> int:
         """Runs of the probe swarm that auto partial reuse needs before it chooses."""
@@ -126,32 +159,65 @@ class UpdatePlan:
         split = split_domains(domains[self.previous(stage)], domains[stage])
         return len(split.resulting)
 
+    def draws(self, chain: Chain, stage: str) -> bool:
+        """Whether a chain draws its runs of a stage from the stage's pool.
+
+        All do at the initial stage. Later, swarm reuse does, and full recomputation at the last
+        stage: its mix there does not depend on the stages between.
+        """
+        last = stage == self.stages[-1]
+        return (
+            stage == INITIAL
+            or chain.strategy == SWARM_REUSE
+            or (last and chain.strategy in FROM_SCRATCH)
+        )
+
+    def pool(self, stage: str) -> str:
+        """The swarm that is a stage's pool."""
+        return f"pool-{stage}"
+
     def pool_size(self, stage: str) -> int:
-        """Runs of the pool that full recomputation draws its seeds and multipliers from."""
-        domains = {entry.name: entry.domains for entry in self.sequence.stages()}[stage]
-        return round(self.scale["pool_share"] * swarm_size(len(domains), 3))
+        """Runs of the pool of a stage, from which seeds, multipliers and both R draw theirs."""
+        drawn = [
+            self.budget(chain, stage)
+            for chains in self.groups().values()
+            for chain in chains
+            if self.draws(chain, stage)
+        ]
+        return round(self.scale["pool_share"] * max(drawn))
 
     def add_to(self, plan: Plan) -> None:
         """Put all swarms into the workflow's plan: pools, stages, probes, targets."""
         proxy = self.scale.proxy
-        for stage in (INITIAL, self.stages[-1]):
+        for number, stage in enumerate(self.stages):
             kind = "sparse" if stage == INITIAL else "two_level"
-            spec = MixesSpec(
-                f"pool-{stage}", SpaceSpec(stage), self.pool_size(stage), kind, seed=11
-            )
-            plan.sample(spec, proxy)
+            size = self.pool_size(stage)
+            if size:
+                spec = MixesSpec(self.pool(stage), SpaceSpec(stage), size, kind, seed=11 + number)
+                plan.sample(spec, proxy)
         for group, chains in self.groups().items():
+            before = [self.pool(INITIAL)]
             for number, stage in enumerate(self.updates):
                 for suffix, count in (("-probe", self.probe_runs), ("", self.runs)):
                     size = sum(count(chain, stage) for chain in chains)
                     if size:
                         name = f"{group}-{stage}{suffix}"
-                        seed = 20 + number
+                        seed = 30 + number
                         plan.swarms[name] = SwarmSpec(
                             name, name, proxy, size, made_by="sample_stage", stage=stage, seed=seed
                         )
+                        plan.after[name] = tuple(before)
+                        before.append(name)
+                if self.pool(stage) in plan.swarms:
+                    before.append(self.pool(stage))
             names = ("natural", *(chain.name for chain in chains))
+            # The checkpoints figure follows natural and partial reuse along training.
+            partial = (c.name for c in chains if c.strategy == PARTIAL_MIXTURE_REUSE)
+            curve = ("natural", *partial) if group == "main" else ()
             plan.swarms[f"{group}-target"] = SwarmSpec(
                 f"{group}-target", f"{group}-{self.stages[-1]}", "target", len(names), names,
-                curve=group == "main", made_by="update_mixes", stage=self.stages[-1],
+                curve=curve, made_by="update_mixes", stage=self.stages[-1],
             )  # fmt: skip
+            plan.after[f"{group}-target"] = tuple(before)
+        plan.question("updates", studies=(), swarms=["main-target"])
+        plan.question("budgets", studies=(), swarms=[f"{group}-target" for group in self.groups()])

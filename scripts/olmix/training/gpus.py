@@ -1,7 +1,7 @@
 """GPUs of one's own: jobs on one machine share its GPUs by lock files, one per device.
 
-Snakemake counts the GPUs that local jobs use but does not say which one is whose. SLURM does both,
-so that nothing is done in its jobs.
+Snakemake counts the GPUs that local jobs use but does not say which one is whose. SLURM does both:
+a job that sees just the GPUs it asked for is left alone.
 """
 
 import contextlib
@@ -49,13 +49,14 @@ def own_gpus(count: int) -> Iterator[int]:
 
     Waits until they are free. CUDA_VISIBLE_DEVICES then names them, so enter before torch is
     imported. The locks go with the process, or with the one it turns into. With a ``count`` of 0
-    every GPU is hidden; in a SLURM job the number is what SLURM granted.
+    every GPU is hidden. In a SLURM job the number is ``count``, and GPUs are reserved only if more
+    are to be seen, as when Snakemake itself runs in it.
     """
+    gpus = visible_gpus() if count else []
     with contextlib.ExitStack() as until_then:
         if count == 0:
             until_then.enter_context(_visible([]))
-        elif not in_slurm():
-            gpus = visible_gpus()
+        elif not in_slurm() or len(gpus) > count:
             count = min(count, len(gpus))
             if gpus:
                 until_then.enter_context(_visible(_take(gpus, count, until_then)))

@@ -20,6 +20,7 @@ from torch import Tensor
 from olmix import __version__
 from olmix.corpus.mixing import MixedData
 from olmix.corpus.store import Corpus
+from olmix.environment import commit
 from olmix.errors import OlmixError
 from olmix.files import read_json, write_json
 from olmix.model.transformer import Transformer
@@ -392,5 +393,6 @@ class Trainer:
                 "python": platform.python_version(),
                 "torch": torch.__version__,
             },
+            "commit": commit(),
             "slurm_job": os.environ.get("SLURM_JOB_ID"),
         }

@@ -1,0 +1,1 @@
+"""The claims scoreboard: what the paper says, what was measured here, and what follows."""

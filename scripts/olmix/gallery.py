@@ -1,0 +1,187 @@
+"""The README's pictures and numbers: small PNGs, numbers.json, and the blocks written from it.
+
+A block stands between ``<!-- gallery:NAME -->`` and ``<!-- /gallery:NAME -->``. Nobody edits one:
+`snakemake gallery` writes them from the results, and a test compares.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from PIL import Image
+
+from olmix.captions import finding
+from olmix.errors import OlmixError
+from olmix.files import read_json, replacing
+
+__all__ = [
+    "BLOCKS",
+    "gpu_hours",
+    "refresh",
+    "render_claims",
+    "render_main",
+    "render_questions",
+    "result_numbers",
+    "shrink",
+]
+
+# Figures are saved at 200 dots per inch.
+_SHRINK = 110 / 200
+_COLOURS = 256
+_VERDICT_COLUMNS = ("id", "claim", "paper_value", "value", "low", "high", "measured", "verdict")
+_CLAIM_COLUMNS = ("id", "claim", "paper", "ours", "verdict")
+_STRATEGIES = {
+    "partial_mixture_reuse-c3": "partial mixture reuse",
+    "full_mixture_reuse-c3": "full mixture reuse",
+    "auto_partial_reuse-c3": "auto partial reuse",
+    "swarm_reuse-c3": "swarm reuse",
+    "full_recomputation-c1": "full recomputation with c = 1",
+}
+
+
+def shrink(source: Path, out: Path) -> None:
+    """A figure as a small PNG with a palette."""
+    with Image.open(source) as image:
+        size = [round(length * _SHRINK) for length in image.size]
+        small = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
+    with replacing(out) as temporary:
+        small.quantize(_COLOURS).save(temporary, optimize=True)
+
+
+def result_numbers(results: Path, answers: Iterable[str]) -> dict[str, Any]:
+    """What the README quotes of the results themselves; the same results give the same numbers."""
+    provenance = read_json(results / "updates" / "provenance.json")
+    return {
+        "scale": provenance["scale"],
+        "commit": provenance["commit"],
+        "updates": read_json(results / "updates" / "summary.json"),
+        "claims": _claims(results / "claims.csv"),
+        "findings": {name: finding(name, results / name) for name in answers},
+    }
+
+
+def _claims(path: Path) -> list[dict[str, str]]:
+    """The scoreboard's rows; none where it was not made."""
+    if not path.is_file():
+        return []
+    frame = pd.read_csv(path)
+    for column in _VERDICT_COLUMNS:
+        if column not in frame:
+            raise OlmixError(f"{path}: column '{column}' is missing, it has {', '.join(frame)}")
+    return [
+        {
+            "id": row.id,
+            "claim": row.claim,
+            "paper": row.paper_value,
+            "ours": _with_interval(row.value, row.low, row.high, row.measured),
+            "verdict": row.verdict,
+        }
+        for row in frame.itertuples()
+    ]
+
+
+def _with_interval(value: float, low: float, high: float, measured: str) -> str:
+    """A number with what it is; nothing where nothing was measured."""
+    if pd.isna(value):
+        return "–"
+    ends = "" if low == high else f" [{low:.3g}, {high:.3g}]"
+    return f"{value:.3g}{ends}: {measured}"
+
+
+def gpu_hours(path: Path) -> dict[str, float]:
+    """GPU-hours by question at the paper scale, from its cost report; empty if there is none."""
+    if not path.is_file():
+        return {}
+    frame = pd.read_csv(path)
+    return dict(zip(frame["question"], frame["device_hours"].astype(float), strict=True))
+
+
+def render_main(numbers: Mapping[str, Any]) -> str:
+    """The main results in two sentences."""
+    updates, runs = numbers["updates"], numbers["runs"]
+    full = updates["strategies"]["full_recomputation-c3"]
+    lines = [
+        f"At the `{numbers['scale']}` scale ({runs['proxy']:,} proxy and {runs['target']:,} target "
+        f"runs, really trained), full recomputation improves on the natural mix by "
+        f"{full['improvement']:.1f} % of its BPB with {full['proxy_runs']} proxy runs over all "
+        "updates.",
+    ]
+    for name, label in _STRATEGIES.items():
+        entry = updates["strategies"].get(name)
+        if entry:
+            lines.append(
+                f"- {label}: +{entry['improvement']:.1f} % "
+                f"({entry['low']:.1f} to {entry['high']:.1f} over seeds) with "
+                f"{entry['proxy_runs']} runs: {entry['share_of_full_recomputation']:.0%} of that "
+                f"gain, {entry['fewer_runs']:.0%} fewer runs"
+            )
+    times = updates["data_efficiency"]
+    reached = f"in {times:.2f} times fewer steps" if times else "not at all within its training"
+    lines.append(f"\nPartial mixture reuse reaches the final BPB of natural {reached}.")
+    return "\n".join([lines[0], "", *lines[1:]])
+
+
+def render_claims(numbers: Mapping[str, Any]) -> str:
+    """Verdict counts, then a row per claim."""
+    claims = numbers["claims"]
+    if not claims:
+        return "The scoreboard was not made yet."
+    counts = Counter(claim["verdict"] for claim in claims)
+    counted = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
+    rows = [[claim[column] for column in _CLAIM_COLUMNS] for claim in claims]
+    return f"{len(claims)} claims: {counted}.\n\n{_table(_CLAIM_COLUMNS, rows)}"
+
+
+def render_questions(numbers: Mapping[str, Any]) -> str:
+    """Question, command, figures, time on two cores, GPU-hours at the paper scale."""
+    columns = ("question", "command", "figures", "time on 2 cores", "GPU-hours at paper scale")
+    rows = [
+        [
+            entry["title"],
+            f"`{entry['command']}`",
+            ", ".join(f"[{name}](figures/gallery/{name}.png)" for name in entry["figures"]),
+            _minutes(entry["minutes"]),
+            "–" if entry["gpu_hours"] is None else f"{entry['gpu_hours']:,.0f}",
+        ]
+        for entry in numbers["questions"]
+    ]
+    return _table(columns, rows)
+
+
+#: block of the README -> what writes it
+BLOCKS: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "main": render_main,
+    "claims": render_claims,
+    "questions": render_questions,
+}
+
+
+def refresh(text: str, numbers: Mapping[str, Any]) -> str:
+    """The README with every block written again; text outside blocks stays as it is."""
+    opened = re.findall(r"<!-- gallery:(\w+) -->", text)
+    for name in opened:
+        if name not in BLOCKS:
+            raise OlmixError(f"README.md: no gallery block '{name}', known: {', '.join(BLOCKS)}")
+        begin, end = f"<!-- gallery:{name} -->", f"<!-- /gallery:{name} -->"
+        head, _, rest = text.partition(begin)
+        _, closed, tail = rest.partition(end)
+        if not closed:
+            raise OlmixError(f"README.md: gallery block '{name}' is not closed by '{end}'")
+        text = f"{head}{begin}\n{BLOCKS[name](numbers)}\n{end}{tail}"
+    return text
+
+
+def _table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    lines = [list(columns)]
+    lines += [["---"] * len(lines[0])]
+    lines += [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _minutes(minutes: float | None) -> str:
+    if minutes is None:
+        return "–"
+    return "under 1 min" if minutes < 1 else f"{minutes:.0f} min"

@@ -1,0 +1,1 @@
+"""The HTML report: its categories, its tables as pages, its landing text."""

@@ -1,0 +1,36 @@
+"""Write the report's page of runtimes and provenance, and the text it opens with."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from olmix.files import read_json, write_text
+from olmix.job import job_log
+from olmix.report.overview import landing_text, overview_caption, overview_page, runtime_table
+
+
+def main(
+    scale: str,
+    runs: Sequence[tuple[str, int]],
+    benchmarks: Path,
+    answers: Mapping[str, Path],
+    out: Path,
+) -> None:
+    """Write ``out`` (.html), its caption, and ``landing.rst`` beside it."""
+    records = {name: folder / "provenance.json" for name, folder in answers.items()}
+    provenances = {name: read_json(path) for name, path in records.items() if path.is_file()}
+    runtimes = runtime_table(benchmarks)
+    write_text(out, overview_page(runtimes, provenances))
+    write_text(out.with_suffix(".rst"), overview_caption(runtimes) + "\n")
+    landing = landing_text(scale, runs, answers, provenances)
+    write_text(out.with_name("landing.rst"), landing + "\n")
+
+
+if __name__ == "__main__":
+    with job_log(snakemake.log[0]):
+        main(
+            scale=snakemake.params.scale,
+            runs=snakemake.params.runs,
+            benchmarks=Path(snakemake.params.benchmarks),
+            answers={name: Path(folder) for name, folder in snakemake.input.items()},
+            out=Path(snakemake.output.page),
+        )

@@ -1,0 +1,65 @@
+"""Simulate a swarm: a known law plus noise in place of training and evaluating its runs."""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from olmix.domains import DomainSet
+from olmix.job import job_log
+from olmix.study.runs import data_seed_of, expanded_mixes
+from olmix.study.simulated_runs import SimulatedWorld
+from olmix.study.space import open_space, stored_mix
+from olmix.study.spec import SpaceSpec, SwarmSpec, from_params
+from olmix.tables import read_mixes, write_table
+from olmix.update_sequence import load_updates
+
+
+def main(
+    data: Path,
+    updates: Path,
+    mixes: Path,
+    swarm: dict[str, Any],
+    space: dict[str, Any],
+    noise: float,
+    ratios: Path,
+    metrics: Path,
+) -> None:
+    """Write the tables that `collect_swarm` writes; runs keep the order of the mixes."""
+    spec = from_params(SwarmSpec, swarm)
+    world = SimulatedWorld.open(data)
+    collapse = open_space(
+        SpaceSpec(**space), load_updates(updates, DomainSet.load(data / "domains.json"))
+    )
+    runs, names, weights = read_mixes(mixes)
+    expanded = expanded_mixes(names, weights, collapse)
+    wanted = set(spec.proposals or runs)
+    rows = [index for index, run in enumerate(runs) if run in wanted]
+    measured = [
+        world.run(
+            stored_mix(expanded[index], collapse.domains, world.tokens),
+            model=spec.model,
+            noise=noise,
+            seed=data_seed_of(spec, index),
+        )
+        for index in rows
+    ]
+    simulated = [runs[index] for index in rows]
+    write_table(ratios, simulated, names, weights[rows])
+    write_table(metrics, simulated, world.law.tasks, np.array(measured))
+    logging.info("%d runs simulated, none trained", len(rows))
+
+
+if __name__ == "__main__":
+    with job_log(snakemake.log[0]):
+        main(
+            data=Path(snakemake.input.data),
+            updates=Path(snakemake.params.updates),
+            mixes=Path(snakemake.input.mixes),
+            swarm=snakemake.params.swarm,
+            space=snakemake.params.space,
+            noise=snakemake.params.model["noise"],
+            ratios=Path(snakemake.output.ratios),
+            metrics=Path(snakemake.output.metrics),
+        )

@@ -1,0 +1,64 @@
+"""From a table of mixes to the tables of a simulated swarm."""
+
+import numpy as np
+import pytest
+
+from olmix.files import write_json
+from olmix.simulate import Law
+from olmix.study.spec import SwarmSpec, as_params
+from olmix.tables import read_swarm, write_table
+
+DOMAINS = ("web:a", "web:b", "books")
+MIXES = {
+    "natural": [1 / 3, 1 / 6, 1 / 2],
+    "first": [0.5, 0.5, 0.0],
+    "again": [0.5, 0.5, 0.0],
+    "other": [0.2, 0.3, 0.5],
+}
+TOKENS = {"web:a": 2000, "web:b": 1000, "books": 3000}
+LAW = Law(
+    domains=DOMAINS, tasks=("x", "y"), coefficients=np.array([[0.0, 1.0, -1.0], [0.5, 0.0, 2.0]]),
+    constants=np.array([1.0, 2.0]), noise=np.array([1.0, 0.5]),
+)  # fmt: skip
+PROPOSED = SwarmSpec("targets", "study", "target", 3, ("other", "again", "first"))
+SAMPLED = SwarmSpec("sampled", "sampled", "30m", 4, seed=1)
+
+
+@pytest.fixture
+def simulated(script, data, updates, tmp_path):
+    """``simulated(swarm, noise)``: the collected tables."""
+    LAW.save(data / "law.json")
+    write_json(data / "stores.json", TOKENS)
+
+    def run(swarm, noise, names=DOMAINS, mixes=MIXES, space=None):
+        table, out = tmp_path / "mixes.csv", tmp_path / swarm.name
+        write_table(table, list(mixes), names, np.array(list(mixes.values())))
+        files = out / "ratios.csv", out / "metrics.csv"
+        script("simulate_swarm").main(
+            data, updates, table, as_params(swarm), space or {"stage": "final"}, noise, *files
+        )
+        return read_swarm(*files)
+
+    return run
+
+
+def test_exact_bpb_in_the_order_of_the_mixes(simulated):
+    table = simulated(PROPOSED, 0.0)
+    assert table.runs == ("first", "again", "other")
+    assert (table.domains, table.tasks) == (DOMAINS, LAW.tasks)
+    np.testing.assert_allclose(table.metrics, LAW.bpb(table.mixes))
+
+
+def test_a_mix_proposed_twice_is_one_run_and_sampled_twice_two(simulated):
+    proposed, sampled = simulated(PROPOSED, 0.1), simulated(SAMPLED, 0.1)
+    np.testing.assert_array_equal(proposed.metrics[0], proposed.metrics[1])
+    assert len(sampled) == 4
+    assert np.abs(sampled.metrics[1] - sampled.metrics[2]).max() > 1e-3
+    np.testing.assert_array_equal(simulated(SAMPLED, 0.1).metrics, sampled.metrics)
+
+
+def test_mixes_over_sources_are_spread_naturally(simulated):
+    space = {"stage": "final", "split": "sources"}
+    table = simulated(SAMPLED, 0.0, ("web", "books"), {"one": [0.6, 0.4]}, space)
+    assert table.domains == ("web", "books")
+    np.testing.assert_allclose(table.metrics, LAW.bpb(np.array([0.4, 0.2, 0.4])))

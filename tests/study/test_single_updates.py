@@ -1,0 +1,165 @@
+"""Single updates at every scale: what they train, what they share, what is refused."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+from olmix.errors import OlmixError
+from olmix.planning import swarm_size
+from olmix.study.scale import Scale, load_scale
+from olmix.study.single_updates import SingleUpdate, add_single_updates, load_single_updates
+from olmix.study.spec import Plan
+from olmix.study.update_plan import CONSTRUCTED, UpdatePlan
+from olmix.update_sequence import INITIAL, load_updates
+
+REPOSITORY = Path(__file__).parents[2]
+CONFIG = REPOSITORY / "config"
+SCALES = ("paper", "tiny", "smoke")
+
+
+def main_study(scale: Scale) -> UpdatePlan:
+    return UpdatePlan(load_updates(REPOSITORY / scale["updates"]), scale)
+
+
+def planned(name: str) -> tuple[dict[str, SingleUpdate], Plan]:
+    main, plan = main_study(load_scale(CONFIG / "scales", name)), Plan()
+    main.add_to(plan)
+    updates = load_single_updates(REPOSITORY, main)
+    add_single_updates(plan, updates)
+    return updates, plan
+
+
+@pytest.fixture(scope="module", params=SCALES)
+def every(request):
+    return planned(request.param)
+
+
+def test_each_kind_of_update_once_and_two_additions(every):
+    updates, plan = every
+    assert [name for name, update in updates.items() if update.operators] == [
+        "add_code", "remove_code", "partition_code", "revise_code",
+    ]  # fmt: skip
+    assert [name for name, update in updates.items() if update.theory] == ["add_code", "add_pdf"]
+    assert [name for name, update in updates.items() if update.coupling] == ["add_code"]
+    assert {"operators", "theory"} <= set(plan.asks)
+
+
+def test_swarm_sizes_follow_the_papers_rule():
+    updates, plan = planned("paper")
+    sizes = {name: [len(s.domains) for s in u.sequence.stages()] for name, u in updates.items()}
+    assert sizes == {
+        "add_code": [24, 39], "remove_code": [39, 24], "partition_code": [25, 39],
+        "revise_code": [25, 25], "add_pdf": [24, 45],
+    }  # fmt: skip
+    # Full mixture reuse recomputes 16, 16, 2 and 22 weights; partial reuse of one domain more, 17.
+    seeds = 3
+    assert plan.swarms["add_code-updated"].size == seeds * (2 * 64 + 64)
+    assert plan.swarms["partition_code-updated"].size == seeds * 64
+    assert plan.swarms["revise_code-updated"].size == seeds * 8
+    assert plan.swarms["add_pdf-updated"].size == seeds * 2 * 64
+    assert "remove_code-updated" not in plan.swarms
+    assert plan.swarms["pool-add_code-updated"].size == 2 * 128
+
+
+def test_equal_domain_sets_share_a_pool(every):
+    updates, plan = every
+    pools = {(name, stage): u.pool(stage) for name, u in updates.items() for stage in u.stages}
+    web = {pools["add_code", INITIAL], pools["add_pdf", INITIAL], pools["remove_code", "updated"]}
+    assert web == {"pool-initial"}, "that of the main study"
+    both = {pools["add_code", "updated"], pools["partition_code", "updated"],
+            pools["remove_code", INITIAL]}  # fmt: skip
+    assert both == {"pool-add_code-updated"}
+    assert pools["partition_code", INITIAL] == pools["revise_code", "updated"]
+    assert len(set(pools.values())) == 5
+    for (name, stage), pool in pools.items():
+        domains = {s.name: s.domains for s in updates[name].sequence.stages()}[stage]
+        assert plan.swarms[pool].size >= swarm_size(len(domains), 3)
+    data_seeds = [plan.swarms[pool].seed for pool in set(pools.values())]
+    assert len(set(data_seeds)) == len(data_seeds)
+
+
+def test_swarms_know_their_updates_file(every):
+    updates, plan = every
+    for name, update in updates.items():
+        for swarm in (update.own, update.target):
+            if swarm in plan.swarms:
+                assert plan.update_files[swarm] == update.file
+        assert plan.update_files[name] == update.file
+    assert "pool-initial" not in plan.update_files
+    for pool in (p for p in plan.swarms if p.startswith("pool-") and p in plan.update_files):
+        sequence = load_updates(REPOSITORY / plan.update_files[pool])
+        assert plan.mixes[pool].space.stage in [stage.name for stage in sequence.stages()]
+
+
+def test_targets_are_all_mixes_that_are_compared(every):
+    updates, plan = every
+    seeds = updates["add_code"].scale["seeds"]
+    counts = {name: plan.swarms[update.target].size for name, update in updates.items()}
+    # (full, full reuse) x (tight, relaxed), three constructed, partial; natural once.
+    assert counts == {
+        "add_code": 1 + 8 * seeds, "remove_code": 1 + 2 * seeds, "partition_code": 1 + 2 * seeds,
+        "revise_code": 1 + 2 * seeds, "add_pdf": 7 * seeds,
+    }  # fmt: skip
+    constructed = [c for c in updates["add_pdf"].groups()["add_pdf"] if c.strategy in CONSTRUCTED]
+    assert all(updates["add_pdf"].runs(chain, "updated") == 0 for chain in constructed)
+
+
+def test_tiny_stays_small():
+    """Runs beside those of the main study; equal mixes, which are trained once, counted twice."""
+    updates, plan = planned("tiny")
+    swarms = {swarm for update in updates.values() for swarm in update.swarms} - {"pool-initial"}
+    targets = [plan.swarms[s].size for s in swarms if plan.swarms[s].model == "target"]
+    proxies = [plan.swarms[s].size for s in swarms if plan.swarms[s].model != "target"]
+    assert sum(proxies) <= 504
+    assert sum(targets) <= 70
+
+
+@pytest.fixture
+def refused(tmp_path):
+    """Load one update with a change to its file or its role, and return the complaint."""
+    scale = load_scale(CONFIG / "scales", "smoke")
+
+    def load(change=lambda content: None, file="add_code", **roles):
+        content = yaml.safe_load(
+            (REPOSITORY / "config/updates/single/smoke" / f"{file}.yaml").read_text()
+        )
+        content["domains"] = str(CONFIG / "domains" / "tiny.yaml")
+        change(content)
+        (tmp_path / "one.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
+        single = {"folder": ".", "operators": {}, "theory": [], "coupling": "one"} | roles
+        changed = replace(scale, content=scale.content | {"single_updates": single})
+        with pytest.raises(OlmixError) as error:
+            load_single_updates(tmp_path, main_study(changed))
+        return str(error.value)
+
+    return load
+
+
+def test_what_the_figures_could_not_be_made_of_is_refused(refused):
+    assert "no domains under recompute" in refused(lambda c: c["updates"][0].pop("recompute"))
+    more = {"name": "more", "remove": ["code:java"]}
+    assert "2 updates, expected one" in refused(lambda c: c["updates"].append(more))
+    assert "affects 'stackv2', the theory is for additions" in refused(
+        file="revise_code", theory=["one"]
+    )
+    assert "reuse_within, expected none" in refused(lambda c: c.update(reuse_within=["web"]))
+    assert "'main' is a group of the main study" in refused(coupling="main")
+    assert "one.yaml" in refused(lambda c: c["updates"][0].update(add=["nothing"]))
+
+
+def test_a_file_that_is_not_there_is_named(refused):
+    assert "absent.yaml" in refused(coupling="absent")
+
+
+def test_caps_that_cannot_be_met_are_refused_with_the_update(refused):
+    def shrink(content):
+        content["initial"], content["updates"] = (
+            ["code:shell", "code:java"],
+            [{"name": "updated", "add": ["code:python"], "recompute": ["code:java"]}],
+        )
+
+    message = refused(shrink)
+    assert "one.yaml" in message
+    assert "requested_tokens relaxed" in message

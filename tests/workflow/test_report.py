@@ -1,0 +1,141 @@
+"""The HTML report in a browser: categories, figures really drawn, captions with numbers."""
+
+import json
+import re
+import shutil
+
+import pytest
+
+from olmix.report.categories import category
+
+pytestmark = pytest.mark.slow
+
+FIGURES = ("solvers", "solvers_sources")
+TARGETS = [
+    *(f"figures/{name}.pdf" for name in FIGURES),
+    "results/report/rq7",
+    "results/report/tables",
+]
+WAIT = 10  # seconds
+
+
+@pytest.fixture(scope="module")
+def reported(module_clone):
+    """A clone with a report of RQ7 and of the descriptive tables."""
+    for arguments in (("--cores", "2"), ("--report", "report.html")):
+        done = module_clone.snakemake(*arguments, *TARGETS)
+        assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
+    return module_clone
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """Chromium without a screen and without a network."""
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not chromium or not driver:
+        pytest.skip("chromium and chromedriver are not installed")
+    webdriver = pytest.importorskip("selenium.webdriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for flag in (
+        "headless", "no-sandbox", "disable-gpu", "no-first-run", "disable-background-networking",
+        "disable-component-update", "disable-sync", "window-size=1400,900",
+        f"user-data-dir={tmp_path_factory.mktemp('chromium')}",
+    ):  # fmt: skip
+        options.add_argument(f"--{flag}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    service = webdriver.ChromeService(executable_path=driver)
+    browser = webdriver.Chrome(options=options, service=service)
+    browser.implicitly_wait(WAIT)
+    yield browser
+    browser.quit()
+
+
+@pytest.fixture
+def page(reported, browser):
+    browser.get((reported.folder / "report.html").as_uri())
+    browser.find_element("css selector", "nav ul")
+    return browser
+
+
+def menu(page) -> list[str]:
+    return [entry.text for entry in page.find_elements("css selector", "nav ul li a")]
+
+
+def click(page, text: str) -> None:
+    page.find_element("xpath", f'//nav//a[contains(., "{text}")]').click()
+
+
+def results(page) -> dict[str, list]:
+    """Label -> its two buttons: look at it, read about it."""
+    page.find_element("css selector", "nav table tbody tr")
+    rows = page.find_elements("css selector", "nav table tbody tr")
+    return {
+        row.find_element("css selector", "td").text: row.find_elements("css selector", "td a")
+        for row in rows
+    }
+
+
+def test_opens_with_what_it_is_and_a_category_per_question(page):
+    assert "data mixing throughout LM development" in page.find_element("tag name", "body").text
+    assert menu(page)[-2:] == [category("rq7"), category("tables")]
+
+
+@pytest.mark.parametrize("figure", FIGURES)
+def test_figures_are_drawn_and_captions_state_numbers(page, figure):
+    click(page, category("rq7"))
+    look, about = results(page)[f"Figure: {figure}"]
+    look.click()
+    image = page.find_element("css selector", "img[src^='data:image/png']:not(nav img)")
+    assert page.execute_script("return arguments[0].naturalWidth", image) > 500
+    about.click()
+    caption = page.find_element("css selector", "nav .prose").text
+    assert len(re.findall(r"\d\.\d{3}", caption)) >= 8, caption
+
+
+def test_every_table_opens_with_its_caption_and_rows(page, reported):
+    for question in ("rq7", "tables"):
+        page.refresh()
+        click(page, category(question))
+        wanted = {path.stem for path in (reported.folder / "results" / question).glob("*.csv")}
+        shown = {label.removeprefix("Table: ") for label in results(page) if "Table" in label}
+        assert shown == wanted
+        for table in wanted:
+            results(page)[f"Table: {table}"][0].click()
+            page.switch_to.frame(page.find_element("css selector", "iframe"))
+            try:
+                assert page.find_element("tag name", "h2").text == table
+                assert re.search(r"\d", page.find_element("tag name", "p").text)
+                assert page.find_elements("css selector", "tbody tr")
+            finally:
+                page.switch_to.default_content()
+
+
+def test_runtimes_are_drawn(page):
+    click(page, "Statistics")
+    assert page.find_element("css selector", "#runtimes canvas, #runtimes svg").size["width"] > 100
+
+
+def test_nothing_is_fetched_from_outside(page):
+    fetched = page.execute_script(
+        "return performance.getEntriesByType('resource').map(e => e.name)"
+    )
+    assert [name for name in fetched if name.startswith("http")] == []
+    assert [entry for entry in page.get_log("browser") if entry["level"] == "SEVERE"] == []
+
+
+def test_captions_are_those_beside_the_files(reported):
+    text = (reported.folder / "report.html").read_text(encoding="utf-8")
+    found = json.loads(
+        re.search(r"(?:var|let|const) results = (\{.*?\});?\s*</script>", text, re.S)[1]
+    )
+    for figure in FIGURES:
+        beside = (reported.folder / "figures" / f"{figure}.rst").read_text(encoding="utf-8")
+        assert beside.split(". ")[0] in found[f"figures/{figure}.png"]["caption"]
+
+
+def test_a_report_of_missing_results_says_which(clone):
+    done = clone.snakemake("--report", "report.html", "figures/solvers.pdf")
+    assert done.returncode != 0
+    assert "figures/solvers.png" in done.stdout + done.stderr
+    assert not (clone.folder / "report.html").exists()
