@@ -21,6 +21,9 @@ import pandas as pd
 import pytest
 import yaml
 
+from olmix.study.compute import Machine, RunCost
+from olmix.study.scale import load_scale
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 FIGURE = "figures/main_results.pdf"
 TRAINING = "rule_train_proxies_wildcards_"
@@ -40,9 +43,10 @@ def copy_of_repository(folder: Path) -> Path:
     config = folder / "config"
     scale = yaml.safe_load((config / "scales" / "smoke.yaml").read_text())
     scale |= {"seeds": 1, "updates": "config/updates/light.yaml"}
-    # Long enough to be interrupted; requests that differ, so that they cannot be confused.
-    scale["models"]["30m"] |= {"tokens": 81920, "gpu": 1, "mem_mb": 1500, "runtime": 20}
-    scale["models"]["target"] |= {"gpu": 1, "mem_mb": 1800, "runtime": 25}
+    # Long enough to be interrupted; minutes that tell jobs of few runs from jobs of many.
+    scale["models"]["30m"] |= {"tokens": 81920, "gpu": 1}
+    scale["models"]["target"] |= {"gpu": 1}
+    scale["hardware"] |= {"process_mb": 1500, "evaluation_minutes": 0.5}
     (config / "scales" / "light.yaml").write_text(yaml.safe_dump(scale, sort_keys=False))
     updates = yaml.safe_load((config / "updates" / "smoke.yaml").read_text())
     updates["initial"] = ["web:politics", "web:health", "code:python", "maths"]
@@ -193,16 +197,32 @@ def request(record: dict[str, str]) -> dict[str, int]:
 
 
 @pytest.mark.parametrize(
-    ("models", "model"),
-    [("proxies", "30m"), ("targets", "target")],
+    ("swarm", "model"),
+    [
+        ("proxies_wildcards_pool-initial", "30m"),
+        ("proxies_wildcards_main-remove_maths", "30m"),
+        ("targets_wildcards_main-target", "target"),
+    ],
 )
-def test_training_asks_for_what_the_scale_says(story, models, model):
-    scale = yaml.safe_load((story.folder / "config/scales/light.yaml").read_text())
-    wanted = {key: scale["models"][model][key] for key in ("gpu", "threads", "mem_mb", "runtime")}
-    for rule in ("train", "evaluate"):
-        asked = [request(record) for record in story.jobs(f"rule_{rule}_{models}_wildcards")]
-        assert asked == [wanted | {"nodes": 1}] * len(asked)
-        assert asked
+def test_training_asks_for_what_the_scale_says(story, swarm, model):
+    scale = load_scale(story.folder / "config" / "scales", "light")
+    settings = scale.model(model)
+    listed = story.folder / "results/light/list_runs" / swarm.split("_wildcards_")[1] / "0.json"
+    runs, points = len(json.loads(listed.read_text())), len(settings.get("evaluate_at", ()))
+    cost = RunCost(model, settings, Machine.from_dict(scale["hardware"]))
+    wanted = {
+        "train": cost.training_request(runs, 1 + points),
+        "evaluate": cost.evaluation_request(runs),
+    }
+    for verb, asked in wanted.items():
+        jobs = story.jobs(f"rule_{verb}_{swarm}_0")
+        assert jobs
+        for job in jobs:
+            assert request(job) == {
+                "gpu": 1, "nodes": 1, "threads": settings["threads"],
+                "mem_mb": asked.mem_mb, "runtime": asked.runtime,
+            }  # fmt: skip
+    assert wanted["train"].runtime > wanted["evaluate"].runtime > scale["hardware"]["spare_minutes"]
 
 
 def test_fits_and_figures_ask_for_no_gpu(story):
