@@ -9,20 +9,20 @@ from olmix.files import write_json, write_text
 from olmix.gallery import gpu_hours, refresh, result_numbers, shrink
 from olmix.job import job_log
 from olmix.report.categories import CATEGORIES
-from olmix.study.timing import cpu_minutes
+from olmix.study.timing import job_minutes
 
 CORES = 2
 
 
-def question_rows(scale: str, figures: Mapping[str, str], cost: Path) -> list[dict[str, Any]]:
-    """A row per question: command, figures, minutes here, GPU-hours at the paper scale."""
+def question_rows(timed: str, figures: Mapping[str, str], cost: Path) -> list[dict[str, Any]]:
+    """A row per question: command, figures, minutes at a scale, GPU-hours at the paper scale."""
     hours = gpu_hours(cost)
     rows = []
     for question in CATEGORIES:
         drawn = [figure for figure, of in figures.items() if of == question]
         if not drawn:
             continue
-        minutes = cpu_minutes(f"results/{question}", scale)
+        minutes = job_minutes(f"results/{question}", timed)
         rows.append(
             {
                 "question": question,
@@ -37,7 +37,7 @@ def question_rows(scale: str, figures: Mapping[str, str], cost: Path) -> list[di
 
 
 def main(
-    scale: str,
+    timed: str,
     runs: Sequence[tuple[str, int]],
     figures: Mapping[str, str],
     pictures: Iterable[Path],
@@ -51,7 +51,7 @@ def main(
     answers = dict.fromkeys(figures.values())
     numbers = result_numbers(Path("results"), answers) | {
         "runs": dict(runs),
-        "questions": question_rows(scale, figures, cost),
+        "questions": question_rows(timed, figures, cost),
     }
     write_json(gallery / "numbers.json", numbers)
     before = readme.read_text(encoding="utf-8")
@@ -64,7 +64,7 @@ def main(
 if __name__ == "__main__":
     with job_log(snakemake.log[0]):
         main(
-            scale=snakemake.params.scale,
+            timed=snakemake.params.timed,
             runs=snakemake.params.runs,
             figures=snakemake.params.figures,
             pictures=[Path(path) for path in snakemake.input.figures],

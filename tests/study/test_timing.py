@@ -4,7 +4,7 @@ import pytest
 
 from olmix.errors import OlmixError
 from olmix.study import timing
-from olmix.study.timing import cpu_minutes, job_seconds, time_lines
+from olmix.study.timing import job_minutes, job_seconds, time_lines
 
 
 def write(path, seconds):
@@ -41,20 +41,19 @@ def summary(tmp_path, monkeypatch):
     return done
 
 
-def test_cpu_minutes_count_every_job_once(summary, tmp_path):
-    for name, cpu in (("train/0", "90.0"), ("rq7", "NA")):
+def test_job_minutes_count_every_job_once(summary, tmp_path):
+    for name, seconds in (("train/0", "90.0"), ("rq7", "30.0")):
         path = tmp_path / "results" / "tiny" / "benchmarks" / f"{name}.tsv"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"s\tcpu_time\n30.0\t{cpu}\n")
-    # 90 s of CPU, and 30 s on the clock of a job too short to be sampled.
-    assert cpu_minutes("results/rq7", "tiny") == 2.0
+        path.write_text(f"s\tcpu_time\n{seconds}\t15.0\n")
+    assert job_minutes("results/rq7", "tiny") == 2.0
 
 
-def test_cpu_minutes_of_what_never_ran(summary):
-    assert cpu_minutes("results/rq7", "tiny") is None
+def test_job_minutes_of_what_never_ran(summary):
+    assert job_minutes("results/rq7", "tiny") is None
 
 
 def test_a_target_that_snakemake_does_not_know_is_refused(summary):
     summary.returncode, summary.stderr = 1, "MissingRuleException: results/nonsense"
     with pytest.raises(OlmixError, match="MissingRuleException"):
-        cpu_minutes("results/nonsense", "tiny")
+        job_minutes("results/nonsense", "tiny")
