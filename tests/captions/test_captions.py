@@ -9,7 +9,7 @@ import pytest
 from olmix.captions import figure_caption, finding, has_caption, table_caption
 from olmix.report.categories import CATEGORIES
 
-RULES = Path(__file__).parents[2] / "workflow" / "rules" / "common.smk"
+RULES = Path(__file__).parents[2] / "workflow" / "lookups" / "plan.smk"
 
 
 def constant(name: str):
