@@ -26,6 +26,7 @@ from olmix.study.scale import load_scale
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 FIGURE = "figures/main_results.pdf"
+ENDING_WITH_THE_TEST = ("setpriv", "--pdeathsig", "KILL")
 TRAINING = "rule_train_proxies_wildcards_"
 # The test's cluster has no accounting, and jobs of seconds are not left alone for 40 of them.
 HERE = (
@@ -97,7 +98,7 @@ class Controller:
         self.log = folder / "controller.log"
         with self.log.open("a") as log:
             self.process = subprocess.Popen(
-                ["snakemake", *arguments, "--config", "scale=light"],
+                [*ENDING_WITH_THE_TEST, "snakemake", *arguments, "--config", "scale=light"],
                 cwd=folder,
                 env=cluster.environment,
                 stdout=log,
