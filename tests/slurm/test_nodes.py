@@ -55,7 +55,7 @@ def snakemake(cluster, clone: Path, *arguments: str, gpu_request: str = "gpu") -
         capture_output=True,
         text=True,
         check=False,
-        timeout=170,
+        timeout=600,  # for a machine that is busy with other work
     )
     logs = "".join(log.read_text() for log in clone.glob("results/nodes/logs/train_targets/*/*"))
     assert done.returncode == 0, done.stdout + done.stderr + logs
