@@ -101,7 +101,7 @@ def every_page():
 def every_picture():
     """All figures of the study as PNG."""
     made = [figure for figure in FIGURES if is_made(figure)]
-    return [f"figures/{figure}.png" for figure in (*made, "claims")]
+    return [f"figures/{figure}.png" for figure in (*made, "claims", "rule_graph")]
 
 
 def answers_of_scale():
