@@ -22,6 +22,7 @@ report: $(READY)  ## every figure and table on one page: report.html (runs what 
 
 gallery: $(READY)  ## the pictures and numbers that README.md shows
 	$(BIN)/snakemake cost --config scale=paper
+	$(BIN)/snakemake cost
 	$(BIN)/snakemake gallery
 
 test: $(READY)  ## all tests

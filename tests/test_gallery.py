@@ -30,9 +30,9 @@ NUMBERS = {
     ],
     "questions": [
         {"question": "rq7", "title": "RQ7 Which solver?", "command": "snakemake results/rq7/",
-         "figures": ["solvers"], "minutes": 2.2, "gpu_hours": 1234.5},
+         "figures": ["solvers"], "hours": 0.0367, "gpu_hours": 1234.5},
         {"question": "rq1", "title": "RQ1", "command": "snakemake results/rq1/",
-         "figures": ["proxy_size"], "minutes": None, "gpu_hours": None},
+         "figures": ["proxy_size"], "hours": None, "gpu_hours": None},
     ],
 }  # fmt: skip
 
@@ -158,8 +158,8 @@ def test_a_scoreboard_without_a_column_is_refused(results):
         gallery.result_numbers(results, [])
 
 
-def test_gpu_hours_come_from_the_cost_report(tmp_path):
+def test_hours_come_from_the_cost_report(tmp_path):
     path = tmp_path / "questions.csv"
-    assert gallery.gpu_hours(path) == {}
+    assert gallery.cost_column(path, "device_hours") == {}
     path.write_text("question,device_hours\nrq7,12.5\n")
-    assert gallery.gpu_hours(path) == {"rq7": 12.5}
+    assert gallery.cost_column(path, "device_hours") == {"rq7": 12.5}

@@ -19,7 +19,7 @@ from olmix.files import read_json, replacing
 
 __all__ = [
     "BLOCKS",
-    "gpu_hours",
+    "cost_column",
     "refresh",
     "render_claims",
     "render_main",
@@ -92,12 +92,12 @@ def _with_interval(value: float, low: float, high: float, measured: str) -> str:
     return f"{value:.3g}{ends}: {measured}"
 
 
-def gpu_hours(path: Path) -> dict[str, float]:
-    """GPU-hours by question at the paper scale, from its cost report; empty if there is none."""
+def cost_column(path: Path, column: str) -> dict[str, float]:
+    """A column of a scale's cost report by question; empty if there is no report."""
     if not path.is_file():
         return {}
     frame = pd.read_csv(path)
-    return dict(zip(frame["question"], frame["device_hours"].astype(float), strict=True))
+    return dict(zip(frame["question"], frame[column].astype(float), strict=True))
 
 
 def render_main(numbers: Mapping[str, Any]) -> str:
@@ -145,7 +145,7 @@ def render_questions(numbers: Mapping[str, Any]) -> str:
             entry["title"],
             f"`{entry['command']}`",
             ", ".join(f"[{name}](figures/gallery/{name}.png)" for name in entry["figures"]),
-            _minutes(entry["minutes"]),
+            _duration(entry["hours"]),
             "–" if entry["gpu_hours"] is None else f"{entry['gpu_hours']:,.0f}",
         ]
         for entry in numbers["questions"]
@@ -183,7 +183,7 @@ def _table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def _minutes(minutes: float | None) -> str:
-    if minutes is None:
+def _duration(hours: float | None) -> str:
+    if hours is None:
         return "–"
-    return "under 1 min" if minutes < 1 else f"{minutes:.0f} min"
+    return "under 1 min" if hours < 1 / 60 else f"{60 * hours:.0f} min"

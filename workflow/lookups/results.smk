@@ -113,14 +113,6 @@ def answers_of_scale():
     }
 
 
-def timed_scale():
-    """The scale whose times the README gives: a repetition was trained from nothing."""
-    settings = load_claims(Path(workflow.basedir) / "config" / "claims.yaml")
-    others = settings.repetitions.get(SCALE.name, ())
-    timed = [name for name in others if Path(f"results/{name}/benchmarks").is_dir()]
-    return timed[0] if timed else SCALE.name
-
-
 def planned_runs():
     """How many runs of each kind the whole study trains."""
     sizes = {

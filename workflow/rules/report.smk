@@ -74,7 +74,9 @@ rule gallery:
         scale=SCALE.name,
         runs=planned_runs(),
         figures={name: of for name, of in FIGURES.items() if is_made(name)},
-        cost="results/paper/cost/questions.csv",
+        # `make gallery` makes both: they are estimates, known before anything runs.
+        cost=f"{RESULTS}/cost/questions.csv",
+        paper_cost="results/paper/cost/questions.csv",
     message:
         "Refreshing figures/gallery and the README's numbers"
     script:

@@ -1,14 +1,10 @@
 """Where a study's time went, from the benchmark files of its jobs."""
 
 import csv
-import subprocess
-import sys
 from collections import defaultdict
 from pathlib import Path
 
-from olmix.errors import OlmixError
-
-__all__ = ["job_minutes", "job_seconds", "time_lines"]
+__all__ = ["job_seconds", "time_lines"]
 
 # Rules whose time is the study's work itself; all else is what the workflow adds to it.
 WORK = {
@@ -27,39 +23,6 @@ def job_seconds(folder: str | Path) -> dict[str, list[float]]:
         with path.open(newline="", encoding="utf-8") as file:
             seconds[rule] += [float(row["s"]) for row in csv.DictReader(file, delimiter="\t")]
     return dict(seconds)
-
-
-def job_minutes(target: str, scale: str) -> float | None:
-    """Minutes of every job that a target needs, shared ones counted; None if nothing ran.
-
-    Which jobs those are is Snakemake's to say. Minutes are on the clock, so they mean something
-    where the machine was free: Snakemake samples CPU time too rarely for jobs of a minute.
-    """
-    command = ["snakemake", "--summary", target, "--nolock", "--config", f"scale={scale}"]
-    done = subprocess.run(
-        [sys.executable, "-m", *command], capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise OlmixError(f"{' '.join(command)} failed: {done.stderr.strip().splitlines()[-1]}")
-    rows = csv.DictReader(done.stdout.splitlines(), delimiter="\t")
-    logs = {Path(row["log-file(s)"]) for row in rows if row["log-file(s)"] not in (None, "", "-")}
-    seconds = [_seconds(benchmark) for benchmark in map(_benchmark_beside, logs)]
-    known = [value for value in seconds if value is not None]
-    return sum(known) / 60 if known else None
-
-
-def _benchmark_beside(log: Path) -> Path:
-    """results/<scale>/logs/X.log -> results/<scale>/benchmarks/X.tsv."""
-    parts = ["benchmarks" if part == "logs" else part for part in log.parts]
-    return Path(*parts).with_suffix(".tsv")
-
-
-def _seconds(path: Path) -> float | None:
-    """Of a benchmark file."""
-    if not path.is_file():
-        return None
-    with path.open(newline="", encoding="utf-8") as file:
-        return sum(float(row["s"]) for row in csv.DictReader(file, delimiter="\t"))
 
 
 def _kind(rule: str) -> str:
