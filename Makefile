@@ -8,10 +8,22 @@ SYSTEM := slurm-wlm munge chromium chromium-driver
 # Rules call python and torchrun by name.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: tiny test test-fast lint format benchmarks lock system clean
+# The released swarms are in the report where they were looked at.
+REPORTED = all $(if $(wildcard results/published/published_table),published)
 
-tiny: $(READY)  ## a first result: RQ7 at the tiny scale
-	$(BIN)/snakemake results/rq7/ figures/solvers.pdf figures/solvers_sources.pdf
+.PHONY: tiny report gallery test test-fast lint format benchmarks lock system clean
+
+tiny: $(READY)  ## the main figure at the tiny scale
+	$(BIN)/snakemake figures/main_results.pdf
+
+report: $(READY)  ## every figure and table on one page: report.html (runs what is missing)
+	$(BIN)/snakemake $(REPORTED)
+	$(BIN)/snakemake $(REPORTED) --report report.html
+
+gallery: $(READY)  ## the pictures and numbers that README.md shows
+	$(BIN)/snakemake cost --config scale=paper
+	$(BIN)/snakemake cost
+	$(BIN)/snakemake gallery
 
 test: $(READY)  ## all tests
 	$(BIN)/python -m pytest
@@ -22,12 +34,12 @@ test-fast: $(READY)  ## the tests that take seconds
 lint: $(READY)  ## what CI checks before the tests
 	$(BIN)/ruff check scripts tests envs
 	$(BIN)/ruff format --check scripts tests envs
-	$(BIN)/snakefmt --check Snakefile workflow/rules
+	$(BIN)/snakefmt --check Snakefile workflow
 
 format: $(READY)
 	$(BIN)/ruff check --fix scripts tests envs
 	$(BIN)/ruff format scripts tests envs
-	$(BIN)/snakefmt Snakefile workflow/rules
+	$(BIN)/snakefmt Snakefile workflow
 
 benchmarks: $(READY)  ## ratios measured side by side, one script after another
 	for script in tests/benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script; done

@@ -11,7 +11,13 @@ configfile: "config/config.yaml"
 report: "workflow/report/workflow.rst"
 
 
-include: "workflow/rules/common.smk"
+include: "workflow/lookups/plan.smk"
+include: "workflow/lookups/swarms.smk"
+include: "workflow/lookups/requests.smk"
+include: "workflow/lookups/updates.smk"
+include: "workflow/lookups/results.smk"
+include: "workflow/lookups/cost.smk"
+include: "workflow/lookups/progress.smk"
 include: "workflow/rules/domains.smk"
 include: "workflow/rules/swarms.smk"
 include: "workflow/rules/proposals.smk"
@@ -42,6 +48,8 @@ localrules:
     list_runs,
     collect_swarm,
     draw_figure,
+    report_tables,
+    report_overview,
 
 
 rule all:

@@ -15,7 +15,12 @@ from olmix.plots.style import save, stamp, style
 
 
 def main(
-    rules: Path, results: Path, repetitions: list[Path], scale: str, notice: str | None, out: dict
+    rules: Path,
+    results: Path,
+    repetitions: list[Path],
+    scale: str,
+    notice: str | None,
+    out: dict[str, str],
 ) -> None:
     """Write the board of a scale; ``repetitions`` are the verdicts of other scales."""
     settings = load_claims(rules)
@@ -25,7 +30,7 @@ def main(
     board = compare_repetitions(board, settings, scale, found)
     _write(board, out["board"])
     _write(estimates, out["estimates"])
-    write_text(out["text"], in_markdown(board, settings, scale))
+    write_text(out["text"], in_markdown(board, settings, scale, notice))
     with style():
         drawn = scoreboard(board, estimates, settings.repetitions.get(scale, ()))
         stamp(drawn, f"scale: {scale}", notice)

@@ -28,7 +28,9 @@ def main(params: Mapping[str, Any]) -> None:
     write_table(results / "cost" / "questions.csv", cost.question_rows())
     write_table(results / "cost" / "models.csv", cost.model_rows())
     write_table(results / "cost" / "strategies.csv", cost.strategy_rows())
-    sys.stdout.write("\n".join(cost_lines(params["scale"], cost)) + "\n")
+    sys.stdout.write(
+        "\n".join(cost_lines(params["scale"], cost, trained=params["engine"] == "train")) + "\n"
+    )
 
 
 def write_table(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -6,42 +6,37 @@ from pathlib import Path
 from typing import Any
 
 from olmix.files import write_json, write_text
-from olmix.gallery import gpu_hours, refresh, result_numbers, shrink
+from olmix.gallery import cost_column, refresh, result_numbers, shrink
 from olmix.job import job_log
 from olmix.report.categories import CATEGORIES
-from olmix.study.timing import cpu_minutes
-
-CORES = 2
 
 
-def question_rows(scale: str, figures: Mapping[str, str], cost: Path) -> list[dict[str, Any]]:
-    """A row per question: command, figures, minutes here, GPU-hours at the paper scale."""
-    hours = gpu_hours(cost)
+def question_rows(figures: Mapping[str, str], cost: Path, paper_cost: Path) -> list[dict[str, Any]]:
+    """A row per question: command, figures, hours here, GPU-hours at the paper scale."""
+    hours, gpu_hours = cost_column(cost, "hours"), cost_column(paper_cost, "device_hours")
     rows = []
     for question in CATEGORIES:
         drawn = [figure for figure, of in figures.items() if of == question]
-        if not drawn:
-            continue
-        minutes = cpu_minutes(f"results/{question}", scale)
-        rows.append(
-            {
-                "question": question,
-                "title": CATEGORIES[question],
-                "command": f"snakemake results/{question}/",
-                "figures": drawn,
-                "minutes": None if minutes is None else minutes / CORES,
-                "gpu_hours": hours.get(question),
-            }
-        )
+        if drawn:
+            rows.append(
+                {
+                    "question": question,
+                    "title": CATEGORIES[question],
+                    "command": f"snakemake results/{question}/",
+                    "figures": drawn,
+                    "hours": hours.get(question),
+                    "gpu_hours": gpu_hours.get(question),
+                }
+            )
     return rows
 
 
 def main(
-    scale: str,
     runs: Sequence[tuple[str, int]],
     figures: Mapping[str, str],
     pictures: Iterable[Path],
     cost: Path,
+    paper_cost: Path,
     readme: Path,
 ) -> None:
     """Pictures and numbers into figures/gallery, blocks into the README."""
@@ -51,7 +46,7 @@ def main(
     answers = dict.fromkeys(figures.values())
     numbers = result_numbers(Path("results"), answers) | {
         "runs": dict(runs),
-        "questions": question_rows(scale, figures, cost),
+        "questions": question_rows(figures, cost, paper_cost),
     }
     write_json(gallery / "numbers.json", numbers)
     before = readme.read_text(encoding="utf-8")
@@ -64,10 +59,10 @@ def main(
 if __name__ == "__main__":
     with job_log(snakemake.log[0]):
         main(
-            scale=snakemake.params.scale,
             runs=snakemake.params.runs,
             figures=snakemake.params.figures,
             pictures=[Path(path) for path in snakemake.input.figures],
             cost=Path(snakemake.params.cost),
+            paper_cost=Path(snakemake.params.paper_cost),
             readme=Path("README.md"),
         )

@@ -14,7 +14,6 @@ from olmix.progress import (
     Training,
     Watch,
     newest_plan,
-    run_work,
     write_plan,
 )
 
@@ -135,13 +134,6 @@ def test_time_in_words(study, monkeypatch, seconds, said):
     progress = Progress(study.plan)
     monkeypatch.setattr(Progress, "seconds_left", lambda *_: seconds)
     assert f"about {said} left" in progress.line()
-
-
-def test_work_is_parameters_times_tokens():
-    small = run_work({"shape": "tiny-30m", "tokens": 1000})
-    assert run_work({"shape": "tiny-30m", "tokens": 3000}) == 3 * small
-    assert run_work({"shape": "tiny-target", "tokens": 1000}) > small
-    assert run_work({"shape": "30m"}) > 1e15  # the preset's tokens: 5x Chinchilla
 
 
 def test_a_watch_tells_only_news_and_ends_the_plan(study, monkeypatch):

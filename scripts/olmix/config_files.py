@@ -5,6 +5,7 @@ that would lose data without a word, so here it is an error, as is a key nobody 
 """
 
 import json
+import re
 from collections.abc import Collection, Hashable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,14 @@ import yaml
 
 from olmix.errors import OlmixError
 
-__all__ = ["check_keys", "read_config"]
+__all__ = ["check_keys", "check_name", "read_config"]
 
 
-class _StrictLoader(yaml.SafeLoader):
+# The parser in C where PyYAML has it: the workflow reads twenty files each time it starts.
+_SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _StrictLoader(_SafeLoader):
     """Safe YAML that refuses repeated keys."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
@@ -74,3 +79,16 @@ def check_keys(
     for key in required:
         if key not in mapping:
             raise OlmixError(f"{where}: key '{key}' is missing")
+
+
+def check_name(name: Any, where: str) -> str:
+    """A name that ends up in paths, patterns and commands: plain letters, digits, ``_`` and ``-``.
+
+    The schemas of the workflow hold names to the same.
+    """
+    if not isinstance(name, str) or not re.fullmatch("[A-Za-z0-9][A-Za-z0-9_-]*", name):
+        raise OlmixError(
+            f"{where}: name {name!r}, expected letters, digits, '_' and '-', the first of them a "
+            "letter or digit"
+        )
+    return name

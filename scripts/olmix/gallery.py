@@ -19,7 +19,7 @@ from olmix.files import read_json, replacing
 
 __all__ = [
     "BLOCKS",
-    "gpu_hours",
+    "cost_column",
     "refresh",
     "render_claims",
     "render_main",
@@ -30,7 +30,7 @@ __all__ = [
 
 # Figures are saved at 200 dots per inch.
 _SHRINK = 110 / 200
-_COLOURS = 256
+_COLOURS = 64
 _VERDICT_COLUMNS = ("id", "claim", "paper_value", "value", "low", "high", "measured", "verdict")
 _CLAIM_COLUMNS = ("id", "claim", "paper", "ours", "verdict")
 _STRATEGIES = {
@@ -48,7 +48,7 @@ def shrink(source: Path, out: Path) -> None:
         size = [round(length * _SHRINK) for length in image.size]
         small = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
     with replacing(out) as temporary:
-        small.quantize(_COLOURS).save(temporary, optimize=True)
+        small.quantize(_COLOURS, dither=Image.Dither.NONE).save(temporary, optimize=True)
 
 
 def result_numbers(results: Path, answers: Iterable[str]) -> dict[str, Any]:
@@ -57,6 +57,7 @@ def result_numbers(results: Path, answers: Iterable[str]) -> dict[str, Any]:
     return {
         "scale": provenance["scale"],
         "commit": provenance["commit"],
+        "notice": provenance.get("notice"),
         "updates": read_json(results / "updates" / "summary.json"),
         "claims": _claims(results / "claims.csv"),
         "findings": {name: finding(name, results / name) for name in answers},
@@ -91,12 +92,12 @@ def _with_interval(value: float, low: float, high: float, measured: str) -> str:
     return f"{value:.3g}{ends}: {measured}"
 
 
-def gpu_hours(path: Path) -> dict[str, float]:
-    """GPU-hours by question at the paper scale, from its cost report; empty if there is none."""
+def cost_column(path: Path, column: str) -> dict[str, float]:
+    """A column of a scale's cost report by question; empty if there is no report."""
     if not path.is_file():
         return {}
     frame = pd.read_csv(path)
-    return dict(zip(frame["question"], frame["device_hours"].astype(float), strict=True))
+    return dict(zip(frame["question"], frame[column].astype(float), strict=True))
 
 
 def render_main(numbers: Mapping[str, Any]) -> str:
@@ -105,9 +106,9 @@ def render_main(numbers: Mapping[str, Any]) -> str:
     full = updates["strategies"]["full_recomputation-c3"]
     lines = [
         f"At the `{numbers['scale']}` scale ({runs['proxy']:,} proxy and {runs['target']:,} target "
-        f"runs, really trained), full recomputation improves on the natural mix by "
-        f"{full['improvement']:.1f} % of its BPB with {full['proxy_runs']} proxy runs over all "
-        "updates.",
+        f"runs, {numbers['notice'] or 'really trained'}), full recomputation improves on the "
+        f"natural mix by {full['improvement']:.1f} % of its BPB with {full['proxy_runs']} proxy "
+        "runs over all updates.",
     ]
     for name, label in _STRATEGIES.items():
         entry = updates["strategies"].get(name)
@@ -118,9 +119,10 @@ def render_main(numbers: Mapping[str, Any]) -> str:
                 f"{entry['proxy_runs']} runs: {entry['share_of_full_recomputation']:.0%} of that "
                 f"gain, {entry['fewer_runs']:.0%} fewer runs"
             )
-    times = updates["data_efficiency"]
-    reached = f"in {times:.2f} times fewer steps" if times else "not at all within its training"
-    lines.append(f"\nPartial mixture reuse reaches the final BPB of natural {reached}.")
+    times = updates.get("data_efficiency")
+    if times:
+        reached = f"reaches natural's final BPB in {times:.2f} times fewer training steps"
+        lines.append(f"\nPartial mixture reuse {reached}.")
     return "\n".join([lines[0], "", *lines[1:]])
 
 
@@ -143,7 +145,7 @@ def render_questions(numbers: Mapping[str, Any]) -> str:
             entry["title"],
             f"`{entry['command']}`",
             ", ".join(f"[{name}](figures/gallery/{name}.png)" for name in entry["figures"]),
-            _minutes(entry["minutes"]),
+            _duration(entry["hours"]),
             "–" if entry["gpu_hours"] is None else f"{entry['gpu_hours']:,.0f}",
         ]
         for entry in numbers["questions"]
@@ -181,7 +183,7 @@ def _table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def _minutes(minutes: float | None) -> str:
-    if minutes is None:
+def _duration(hours: float | None) -> str:
+    if hours is None:
         return "–"
-    return "under 1 min" if minutes < 1 else f"{minutes:.0f} min"
+    return "under 1 min" if hours < 1 / 60 else f"{60 * hours:.0f} min"

@@ -5,17 +5,15 @@ own files, so that a second terminal, or the head node of a cluster, sees the sa
 """
 
 import json
+import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from olmix.errors import OlmixError
 from olmix.files import read_json, write_json
-from olmix.model.shapes import shape
-from olmix.training.presets import preset
 
 __all__ = [
     "PROXIES",
@@ -24,7 +22,6 @@ __all__ = [
     "Training",
     "Watch",
     "newest_plan",
-    "run_work",
     "write_plan",
 ]
 
@@ -41,13 +38,6 @@ class Training:
     runs: int
     work: float  # of one run, in any unit all swarms share
     listed: bool = False  # the lists are those of this plan, not of one before it
-
-
-def run_work(model: Mapping[str, Any]) -> float:
-    """The work of one run of a scale's model: parameters that are multiplied, times tokens."""
-    size = shape(model["shape"])
-    tokens = float(model.get("tokens", preset(model["shape"]).tokens))
-    return (size.parameters - size.embedding_parameters) * tokens
 
 
 def write_plan(path: str | Path, trainings: Iterable[Training]) -> None:
@@ -155,8 +145,9 @@ class Progress:
             parts.append(f"about {_duration(left)} left")
         if self.best is not None:
             average, swarm, run = self.best
-            name = run.removeprefix(f"{swarm}-")
-            label = f"run {int(name)}" if name.isdigit() else name
+            # Sampled mixes are numbered, proposed ones have names.
+            numbered = re.fullmatch(r".+-(\d{4,})", run)
+            label = f"run {int(numbered[1])}" if numbered else run
             parts.append(f"best so far {average:.3f} BPB ({swarm}, {label})")
         return " · ".join(parts)
 

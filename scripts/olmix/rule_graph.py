@@ -27,8 +27,8 @@ STAGES = (
     "claims",
     "figures",
     "tables",
-    "report",
     "published",
+    "report",
 )
 _STAGE_OF_FILE = {
     "swarms": "swarm",

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from olmix.config_files import check_keys, read_config
+from olmix.config_files import check_keys, check_name, read_config
 from olmix.domains import Domain, DomainSet
 from olmix.errors import OlmixError
 from olmix.mix import Mix
@@ -25,6 +25,8 @@ from olmix.updates import (
 __all__ = ["Stage", "Step", "UpdateSequence", "load_updates"]
 
 INITIAL = "initial"
+# What the names of stages must not be: the last stage, and the swarms beside those of the stages.
+RESERVED_STAGES = ("final", "target")
 OPERATORS = ("add", "remove", "partition", "revise")
 
 
@@ -178,7 +180,10 @@ def _step(number: int, entry: Any, catalogue: DomainSet, domains: DomainSet) -> 
         raise OlmixError(f"update {number}: {entry!r}, expected a mapping of keys")
     where = f"update {number}"
     check_keys(entry, ("name", *OPERATORS, "recompute", "prior"), ("name",), where=where)
-    where = f"update '{entry['name']}'"
+    name = check_name(entry["name"], where)
+    if name in RESERVED_STAGES or name.endswith("-probe"):
+        raise OlmixError(f"{where}: name '{name}' means something else here, expected another")
+    where = f"update '{name}'"
     recompute = tuple(_present(entry.get("recompute", []), "recompute", domains))
     operators: list[Operator] = []
     for key in (key for key in entry if key in OPERATORS):
@@ -191,7 +196,7 @@ def _step(number: int, entry: Any, catalogue: DomainSet, domains: DomainSet) -> 
     if not operators:
         raise OlmixError(f"{where}: changes nothing, expected one of {', '.join(OPERATORS)}")
     prior = _prior(entry.get("prior", {}), domains, where)
-    return Step(str(entry["name"]), Update(tuple(operators)), recompute, prior)
+    return Step(name, Update(tuple(operators)), recompute, prior)
 
 
 def _prior(value: Any, domains: DomainSet, where: str) -> dict[str, float]:

@@ -9,7 +9,7 @@ import pytest
 from olmix.captions import figure_caption, finding, has_caption, table_caption
 from olmix.report.categories import CATEGORIES
 
-RULES = Path(__file__).parents[2] / "workflow" / "rules" / "common.smk"
+RULES = Path(__file__).parents[2] / "workflow" / "lookups" / "plan.smk"
 
 
 def constant(name: str):
@@ -19,6 +19,7 @@ def constant(name: str):
 
 
 FIGURES = list(constant("FIGURES").items())
+FIGURES += [("claims", "claims")]
 FIGURES += [(figure, "published") for figure in constant("PUBLISHED_FIGURES")]
 
 

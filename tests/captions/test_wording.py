@@ -2,6 +2,7 @@ from olmix.captions.wording import difference, interval, listed, named, percent,
 
 
 def test_lists_read_as_sentences():
+    assert listed([]) == "none"
     assert listed(["a"]) == "a"
     assert listed(["a", "b"]) == "a and b"
     assert listed(iter("abc")) == "a, b and c"

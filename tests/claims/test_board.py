@@ -196,6 +196,9 @@ def test_the_document_has_a_row_per_claim(results):
     results.change(*AGAINST["C01"])
     board, _ = judge(SETTINGS, results.evidence)
     text = in_markdown(compare_repetitions(board, SETTINGS, "tiny", {}), SETTINGS, "tiny")
+    assert "**Nothing" not in text
+    said = in_markdown(board, SETTINGS, "other", "Nothing was trained")
+    assert said.splitlines()[2] == "**Nothing was trained**"
     assert "23 claims: 22 reproduced, 1 not reproduced." in text
     assert "Intervals cover 90%" in text
     rows = [line for line in text.splitlines() if line.startswith("| C")]

@@ -228,11 +228,14 @@ def make_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[
         clusters.append(Cluster(tmp_path_factory.mktemp("cluster"), **size))
         return clusters[-1].start()
 
+    # A test run that is told to end tidies up as on Ctrl-C.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield make
     finally:
         for cluster in clusters:
             cluster.stop()
+        signal.signal(signal.SIGTERM, before)
 
 
 @pytest.fixture(scope="session")

@@ -125,6 +125,11 @@ def test_small_studies_are_told_in_minutes():
     assert "GPU-hours" not in text
 
 
+def test_a_study_that_trains_nothing_says_so():
+    assert "were its runs trained" in cost_lines("simulated", study(), trained=False)[0]
+    assert "were" not in cost_lines("paper", study())[0]
+
+
 def test_columns_are_aligned():
     lines = cost_lines("paper", study())
     header = next(line for line in lines if line.startswith("question"))

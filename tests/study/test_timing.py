@@ -1,10 +1,4 @@
-from subprocess import CompletedProcess
-
-import pytest
-
-from olmix.errors import OlmixError
-from olmix.study import timing
-from olmix.study.timing import cpu_minutes, job_seconds, time_lines
+from olmix.study.timing import job_seconds, time_lines
 
 
 def write(path, seconds):
@@ -27,34 +21,3 @@ def test_seconds_are_summed_by_rule_and_kind(tmp_path):
 
 def test_nothing_has_run(tmp_path):
     assert "nothing has run yet" in time_lines(tmp_path)[0]
-
-
-@pytest.fixture
-def summary(tmp_path, monkeypatch):
-    """Snakemake's summary of a target: two jobs that ran, one of them with two outputs."""
-    lines = ["output_file\tdate\trule\tlog-file(s)\tstatus\tplan"]
-    for output, log in (("a", "train/0"), ("b", "train/0"), ("c", "rq7"), ("d", "never")):
-        lines.append(f"{output}\t-\trule\tresults/tiny/logs/{log}.log\tok\tno update")
-    done = CompletedProcess([], 0, "\n".join(lines), "")
-    monkeypatch.setattr(timing.subprocess, "run", lambda *args, **options: done)
-    monkeypatch.chdir(tmp_path)
-    return done
-
-
-def test_cpu_minutes_count_every_job_once(summary, tmp_path):
-    for name, cpu in (("train/0", "90.0"), ("rq7", "NA")):
-        path = tmp_path / "results" / "tiny" / "benchmarks" / f"{name}.tsv"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"s\tcpu_time\n30.0\t{cpu}\n")
-    # 90 s of CPU, and 30 s on the clock of a job too short to be sampled.
-    assert cpu_minutes("results/rq7", "tiny") == 2.0
-
-
-def test_cpu_minutes_of_what_never_ran(summary):
-    assert cpu_minutes("results/rq7", "tiny") is None
-
-
-def test_a_target_that_snakemake_does_not_know_is_refused(summary):
-    summary.returncode, summary.stderr = 1, "MissingRuleException: results/nonsense"
-    with pytest.raises(OlmixError, match="MissingRuleException"):
-        cpu_minutes("results/nonsense", "tiny")

@@ -7,7 +7,6 @@ import pytest
 import yaml
 
 from olmix.files import read_json
-from olmix.tables import read_swarm
 
 pytestmark = pytest.mark.slow
 
@@ -35,7 +34,7 @@ UPDATES = {
         {"name": "partition_pdfs", "partition": ["pdf"]},
     ],
 }  # fmt: skip
-FIGURES = ("main_results", "main_results_6t", "low_budget", "proposed_mixes")
+FIGURES = ("main_results", "proposed_mixes")
 
 
 @pytest.fixture(scope="module")
@@ -43,10 +42,13 @@ def finished(module_clone):
     """A clone where the evolving-domain study has run at a small simulated scale."""
     config = module_clone.folder / "config"
     (config / "updates" / "few.yaml").write_text(yaml.safe_dump(UPDATES, sort_keys=False))
-    scale = yaml.safe_load((config / "scales" / "simulated.yaml").read_text())
-    scale |= {"updates": "config/updates/few.yaml", "seeds": 1}
-    scale["rq2"] |= {"domains": [3, 6]}
     # The engine decides, not the name.
+    scale = {
+        "extends": "simulated",
+        "updates": "config/updates/few.yaml",
+        "seeds": 1,
+        "rq2": {"domains": [3, 6]},
+    }
     (config / "scales" / "mine.yaml").write_text(yaml.safe_dump(scale, sort_keys=False))
     targets = [f"figures/{figure}.pdf" for figure in FIGURES]
     done = module_clone.snakemake("--cores", "2", *targets, scale="mine")
@@ -59,40 +61,40 @@ def test_nothing_was_trained(finished):
     made = {path.name for path in results.iterdir()}
     assert {"build_domains", "sample_stage", "update_mixes", "collect_swarm"} <= made
     assert not made & {"list_runs", "train_proxies", "train_targets", "runs"}
-    assert sorted(path.name for path in (results / "build_domains").iterdir()) == [
-        "domains.json", "families.json", "law.json", "stores.json",
-    ]  # fmt: skip
+    data = {path.name for path in (results / "build_domains").glob("[a-z]*")}
+    assert data == {"domains.json", "families.json", "law.json", "stores.json"}
 
 
 def test_everything_says_it_is_simulated(finished):
     for figure in FIGURES:
         assert (finished.folder / "figures" / f"{figure}.png").stat().st_size > 10_000
-    for question in ("updates", "budgets"):
-        for name in ("summary", "provenance"):
-            record = read_json(finished.folder / "results" / question / f"{name}.json")
-            assert record["notice"].startswith("SIMULATED"), (question, name)
+    for name in ("summary", "provenance"):
+        record = read_json(finished.folder / "results" / "updates" / f"{name}.json")
+        assert record["notice"].startswith("SIMULATED"), name
     assert "data_efficiency" not in read_json(finished.folder / "results/updates/summary.json")
 
 
-def test_strategies_beat_natural_and_natural_is_one_run(finished):
-    collected = finished.folder / "results" / "mine" / "collect_swarm"
-    natural = []
-    for group in ("main", "tight", "low"):
-        folder = collected / f"{group}-target"
-        table = read_swarm(folder / "ratios.csv", folder / "metrics.csv")
-        natural.append(table.metrics[table.runs.index("natural")].mean())
-    assert len(set(natural)) == 1
+def test_every_strategy_beats_natural(finished):
     frame = pd.read_csv(finished.folder / "results" / "updates" / "main_results.csv")
     best = frame[(frame["strategy"] != "full_recomputation") | (frame["c"] == 3)]
+    assert len(best) == 5
     assert (best["improvement"] > 0).all(), frame
 
 
 def test_a_models_noise_reruns_its_swarms_alone(finished):
     path = finished.folder / "config" / "scales" / "mine.yaml"
     scale = yaml.safe_load(path.read_text())
-    scale["models"]["target"]["noise"] = 0.02
+    scale["models"] = {"target": {"noise": 0.02}}
     path.write_text(yaml.safe_dump(scale, sort_keys=False))
     jobs = finished.planned("figures/main_results.pdf", scale="mine")
     assert jobs == {"all": 1, "draw_figure": 1, "simulate_swarm": 1, "updates": 1} or (
         jobs == {"draw_figure": 1, "simulate_swarm": 1, "updates": 1}
     ), json.dumps(jobs)
+
+
+def test_another_law_is_another_world(finished):
+    path = finished.folder / "config" / "law.yaml"
+    path.write_text(path.read_text().replace("concentration: 5", "concentration: 6"))
+    jobs = finished.planned("figures/main_results.pdf", scale="mine")
+    assert jobs["build_domains"] == 1
+    assert jobs["simulate_swarm"] > 1

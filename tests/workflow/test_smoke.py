@@ -116,35 +116,6 @@ def test_changing_hardware_reruns_nothing(finished):
         path.write_text(before)
 
 
-# The first changes how many runs the stage needs, the second only which ones.
-STAGE_EDITS = {
-    "recompute": ["web:health"],
-    "prior": {"web": 0.5, "code": 0.2, "maths": 0.15, "pdf": 0.10, "algebra_code": 0.05},
-}
-
-
-@pytest.mark.parametrize("key", STAGE_EDITS)
-def test_editing_a_stage_recomputes_it_and_its_successors_only(finished, key):
-    path = finished.folder / "config" / "updates" / "smoke.yaml"
-    before = path.read_text()
-    content = yaml.safe_load(before)
-    stages = ["initial", *(entry["name"] for entry in content["updates"])]
-    edited = stages.index("revise_pdfs")
-    content["updates"][edited - 1][key] = STAGE_EDITS[key]
-    path.write_text(yaml.safe_dump(content, sort_keys=False))
-    try:
-        messages = finished.messages("results/updates")
-    finally:
-        path.write_text(before)
-    proposed = [line.split(" at ")[1] for line in messages if line.startswith("Proposing")]
-    assert proposed == stages[edited:]
-    assert "Sampling the swarm of main at revise_pdfs" in messages
-    assert any(line.startswith("Training proxies of main-revise_pdfs,") for line in messages)
-    for stage in stages[:edited]:
-        earlier = [line for line in messages if stage in line]
-        assert not earlier, earlier
-
-
 def test_the_scoreboard_judges_every_claim(finished):
     results = finished.folder / "results"
     board = pd.read_csv(results / "claims.csv")

@@ -42,7 +42,10 @@ def commit(module_clone):
 @pytest.fixture(scope="module")
 def drawn(module_clone, commit):
     """A clone where one figure was drawn, and what was on the screen meanwhile."""
-    done = module_clone.snakemake("figures/proxy_size.pdf", "--cores", "2")
+    with pytest.MonkeyPatch.context() as patch:
+        # The training rules call `python -m olmix`: it must be the clone's.
+        patch.setenv("PYTHONPATH", str(module_clone.folder / "scripts"))
+        done = module_clone.snakemake("figures/proxy_size.pdf", "--cores", "2")
     assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
     return module_clone, done.stdout + done.stderr
 

@@ -2,6 +2,8 @@
 
 
 rule build_domains:
+    input:
+        law_files(),
     output:
         data=directory(f"{RESULTS}/build_domains"),
     log:

@@ -28,6 +28,7 @@ rule simulate_swarm:
         space=rules.list_runs.params.space,
         model=rules.list_runs.params.model,
         updates=rules.list_runs.params.updates,
+        domains=rules.list_runs.params.domains,
     message:
         "Simulating {wildcards.swarm}: no model is trained"
     script:

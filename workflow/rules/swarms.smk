@@ -86,13 +86,13 @@ rule train_proxies:
     message:
         "Training proxies of {wildcards.proxies}, job {wildcards.shard}"
     shell:
-        "{{ python -m olmix train --nodes {resources.nodes} --processes {resources.processes}"
-        " --cpus {threads} --slurm-minutes {resources.runtime}"
-        " --runs {input.runs}/{wildcards.shard}.json --state {params.state}"
-        " --suite {input.data}/suite --tokenizer {input.data}/tokenizer.json {params.scoring}"
-        " --micro-batch {resources.micro_batch}"
-        " && python scripts/link_runs.py --runs {input.runs}/{wildcards.shard}.json --out {output.runs};"
-        " }} > {log} 2>&1"
+        "{{ python -m olmix train --nodes {resources.nodes:q} --processes {resources.processes:q}"
+        " --cpus {threads} --slurm-minutes {resources.runtime:q}"
+        " --runs {input.runs:q}/{wildcards.shard:q}.json --state {params.state:q}"
+        " --suite {input.data:q}/suite --tokenizer {input.data:q}/tokenizer.json {params.scoring:q}"
+        " --micro-batch {resources.micro_batch:q}"
+        " && python scripts/link_runs.py --runs {input.runs:q}/{wildcards.shard:q}.json"
+        " --out {output.runs:q}; }} > {log:q} 2>&1"
 
 
 rule evaluate_proxies:

@@ -38,6 +38,7 @@ rule cost:
         "../../envs/environment.yaml"
     params:
         scale=SCALE.name,
+        engine=SCALE["engine"],
         models=SCALE["models"],
         hardware=SCALE["hardware"],
         devices=config.get("devices") or SCALE["hardware"]["devices"],

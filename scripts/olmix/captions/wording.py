@@ -28,8 +28,8 @@ def spoken(name: str) -> str:
 
 
 def listed(words: Iterable[str]) -> str:
-    """a, b and c."""
-    words = list(words)
+    """a, b and c; nothing is none."""
+    words = list(words) or ["none"]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 

@@ -159,8 +159,10 @@ def compare_repetitions(
     return board
 
 
-def in_markdown(board: pd.DataFrame, settings: ClaimSettings, scale: str) -> str:
-    """The board as a document."""
+def in_markdown(
+    board: pd.DataFrame, settings: ClaimSettings, scale: str, notice: str | None = None
+) -> str:
+    """The board as a document; ``notice`` is what the scale's engine must say."""
     counts = board["verdict"].value_counts()
     summary = ", ".join(f"{counts[name]} {name}" for name in VERDICTS if name in counts)
     others = settings.repetitions.get(scale, ())
@@ -168,6 +170,7 @@ def in_markdown(board: pd.DataFrame, settings: ClaimSettings, scale: str) -> str
     lines = [
         f"# The paper's claims at scale `{scale}`",
         "",
+        *([f"**{notice}**", ""] if notice else []),
         f"{len(board)} claims: {summary}. Intervals cover {settings.confidence:.0%}; the rules are "
         "in config/claims.yaml, every number behind a verdict in claims_estimates.csv.",
         "",

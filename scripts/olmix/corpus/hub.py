@@ -89,6 +89,11 @@ class Hub:
         scheme, host = _origin(endpoint)
         if scheme not in ("http", "https") or not host:
             raise OlmixError(f"endpoint {endpoint!r}: expected an http or https address")
+        if "@" in host:  # errors name addresses, and logs keep errors
+            raise OlmixError(
+                f"endpoint at {host.rpartition('@')[2]}: holds a user or password; put a token"
+                " into the environment variable HF_TOKEN instead"
+            )
         self.endpoint = endpoint.rstrip("/")
         self.retries = retries
         self.pause_seconds = pause_seconds

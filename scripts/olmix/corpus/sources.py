@@ -17,6 +17,7 @@ the file of documents. Sources are named in a YAML file (``config/corpora.yaml``
 
 import fnmatch
 import glob
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,6 +39,8 @@ __all__ = [
     "source_from_patterns",
 ]
 
+# owner/name: it is part of addresses and of the paths of what arrives.
+DATASET = r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?"
 KEYS = (
     "access",
     "column",
@@ -167,6 +170,9 @@ def _source(name: str, entry: Any, where: str) -> TextSource:
     routed = "column" in entry or "labels" in entry
     if routed and ("column" in entry) == ("labels" in entry):
         raise OlmixError(f"{where}: has both 'column' and 'labels', expected one")
+    dataset = entry.get("dataset")
+    if dataset is not None and not re.fullmatch(DATASET, str(dataset)):
+        raise OlmixError(f"{where}: dataset {dataset!r}, expected one like allenai/dolma3")
     domains = entry.get("domains", {})
     routes = _routes(domains, where) if routed else {}
     if local:
@@ -186,7 +192,7 @@ def _source(name: str, entry: Any, where: str) -> TextSource:
         column=entry.get("column"),
         labels=entry.get("labels"),
         routes=routes,
-        dataset=entry.get("dataset"),
+        dataset=dataset,
         revision=str(entry.get("revision", "main")),
         unavailable=None if local else entry.get("unavailable"),
         local=local,

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from olmix.config_files import check_keys, read_config
+from olmix.config_files import check_keys, check_name, read_config
 from olmix.errors import OlmixError
 
 __all__ = ["load_settings"]
@@ -34,7 +34,10 @@ def load_settings(path: str | Path) -> dict[str, Any]:
     """The settings, with every key known and every one there."""
     content = read_config(path)
     check_keys(content, _KEYS, _KEYS, where=str(path))
+    for family in content["regression"].get("families", ()):
+        check_name(family, f"{path}: regression.families")
     for name, swarm in content["swarms"].items():
+        check_name(name, f"{path}: swarms")
         check_keys(swarm, _SWARM_KEYS, ("folder",), where=f"{path}: swarm '{name}'")
     ids = [entry.get("id") for entry in content["paper"]]
     for entry in content["paper"]:

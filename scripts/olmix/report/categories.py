@@ -7,7 +7,7 @@ __all__ = ["CATEGORIES", "category"]
 # question -> what its category is called. The report sorts by name, so each gets a letter.
 CATEGORIES = {
     "claims": "Scoreboard of the paper's claims",
-    "updates": "Main results: five updates, every strategy",
+    "updates": "Main results: all updates, every strategy",
     "budgets": "Tight repetition caps and low budgets",
     "operators": "Each update operator alone",
     "theory": "Theory: reuse gap, update shift, coupling",

@@ -27,7 +27,8 @@ def runtime_table(benchmarks: Path) -> pd.DataFrame:
         for rule, seconds in job_seconds(benchmarks).items()
     ]
     frame = pd.DataFrame(rows).sort_values("seconds", ascending=False)
-    return frame.assign(share_percent=100 * frame["seconds"] / frame["seconds"].sum())
+    share = 100 * frame["seconds"] / frame["seconds"].sum()
+    return frame.assign(share_percent=share.round(1))
 
 
 def overview_page(runtimes: pd.DataFrame, provenances: Mapping[str, Mapping[str, Any]]) -> str:
@@ -72,7 +73,9 @@ def landing_text(
     commits = sorted({str(record["commit"])[:12] for record in provenances.values()})
     latest = max((record["time"] for record in provenances.values()), default="")
     counted = ", ".join(f"{count} {kind} runs" for kind, count in runs)
+    notices = {record["notice"] for record in provenances.values() if record.get("notice")}
     lines = [
+        *(f"**{notice}**" for notice in sorted(notices)),
         f"**Scale** {scale}: {counted}.",
         f"**Made from commit** {', '.join(commits)}; the last answer is of {latest}.",
         "",

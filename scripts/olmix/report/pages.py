@@ -74,7 +74,7 @@ def html_table(frame: pd.DataFrame) -> str:
 
 def provenance_lines(provenance: Mapping[str, Any]) -> list[str]:
     """What made a result, as ``name: value`` lines."""
-    keys = ("scale", "seeds", "commit", "config_hash", "time", "host", "python")
+    keys = ("notice", "scale", "seeds", "commit", "config_hash", "time", "host", "python")
     lines = [f"{key}: {provenance[key]}" for key in keys if provenance.get(key) is not None]
     if "versions" in provenance:
         lines.append(", ".join(f"{name} {v}" for name, v in provenance["versions"].items()))

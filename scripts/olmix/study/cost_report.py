@@ -176,11 +176,12 @@ class StudyCost:
         return list(rows.values())
 
 
-def cost_lines(scale: str, cost: StudyCost) -> list[str]:
-    """The report as a person reads it."""
+def cost_lines(scale: str, cost: StudyCost, *, trained: bool = True) -> list[str]:
+    """The report as a person reads it; ``trained`` is False where another engine makes the runs."""
     machine, unit = cost.machine, cost.machine.unit
     return [
-        f"Cost of scale '{scale}' on {cost.devices} {unit}s ({machine.device})",
+        f"Cost of scale '{scale}' on {cost.devices} {unit}s ({machine.device})"
+        + ("" if trained else ", were its runs trained: here they are not"),
         "",
         *_question_lines(cost),
         "",

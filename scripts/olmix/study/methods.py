@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from olmix.config_files import check_keys, read_config
+from olmix.config_files import check_keys, check_name, read_config
 from olmix.errors import OlmixError
 from olmix.study.questions import FAMILY_SOLVERS, TARGET, TOPICS
 from olmix.study.scale import Scale
@@ -59,6 +59,7 @@ def load_methods(folder: str | Path) -> tuple[MixingMethod, ...]:
 
 
 def _load_method(path: Path) -> MixingMethod:
+    check_name(path.stem, str(path))
     content = read_config(path)
     check_keys(content, _KEYS, _KEYS, where=str(path))
     for key in ("label", "proxy_size"):

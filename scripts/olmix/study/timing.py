@@ -1,14 +1,10 @@
 """Where a study's time went, from the benchmark files of its jobs."""
 
 import csv
-import subprocess
-import sys
 from collections import defaultdict
 from pathlib import Path
 
-from olmix.errors import OlmixError
-
-__all__ = ["cpu_minutes", "job_seconds", "time_lines"]
+__all__ = ["job_seconds", "time_lines"]
 
 # Rules whose time is the study's work itself; all else is what the workflow adds to it.
 WORK = {
@@ -27,41 +23,6 @@ def job_seconds(folder: str | Path) -> dict[str, list[float]]:
         with path.open(newline="", encoding="utf-8") as file:
             seconds[rule] += [float(row["s"]) for row in csv.DictReader(file, delimiter="\t")]
     return dict(seconds)
-
-
-def cpu_minutes(target: str, scale: str) -> float | None:
-    """CPU minutes of every job that a target needs, shared ones counted; None if nothing ran.
-
-    Which jobs those are is Snakemake's to say. CPU time, unlike the time on the clock, hardly
-    depends on what else the machine was doing.
-    """
-    command = ["snakemake", "--summary", target, "--nolock", "--config", f"scale={scale}"]
-    done = subprocess.run(
-        [sys.executable, "-m", *command], capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise OlmixError(f"{' '.join(command)} failed: {done.stderr.strip().splitlines()[-1]}")
-    rows = csv.DictReader(done.stdout.splitlines(), delimiter="\t")
-    logs = {Path(row["log-file(s)"]) for row in rows if row["log-file(s)"] not in (None, "", "-")}
-    seconds = [_cpu_seconds(benchmark) for benchmark in map(_benchmark_beside, logs)]
-    known = [value for value in seconds if value is not None]
-    return sum(known) / 60 if known else None
-
-
-def _benchmark_beside(log: Path) -> Path:
-    """results/<scale>/logs/X.log -> results/<scale>/benchmarks/X.tsv."""
-    parts = ["benchmarks" if part == "logs" else part for part in log.parts]
-    return Path(*parts).with_suffix(".tsv")
-
-
-def _cpu_seconds(path: Path) -> float | None:
-    """Of a benchmark file; jobs too short to be sampled have their time on the clock only."""
-    if not path.is_file():
-        return None
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
-    times = [row["s"] if row["cpu_time"] in ("NA", "-") else row["cpu_time"] for row in rows]
-    return sum(map(float, times))
 
 
 def _kind(rule: str) -> str:

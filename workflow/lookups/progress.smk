@@ -1,0 +1,61 @@
+# Telling how far the training is.
+
+
+def trainings():
+    """The swarms that the jobs at hand train, finished ones too; none if nothing is to train."""
+    jobs = [
+        job
+        for job in workflow.dag.jobs
+        if job.rule.name in ("train_proxies", "train_targets")
+    ]
+    if not any(workflow.dag.needrun(job) for job in jobs):
+        return []
+    shards = {}
+    for job in jobs:
+        swarm = getattr(job.wildcards, job.rule.name.removeprefix("train_"))
+        shards.setdefault(swarm, []).append(int(job.wildcards.shard))
+    unlisted = {
+        job.wildcards.swarm
+        for job in workflow.dag.jobs
+        if job.rule.name == "list_runs" and workflow.dag.needrun(job)
+    }
+    return [
+        watched(swarm, sorted(numbers), listed=swarm not in unlisted)
+        for swarm, numbers in shards.items()
+    ]
+
+
+def watched(swarm, numbers, listed):
+    """What some jobs of a swarm train, for the record of progress."""
+    size, per_job = PLAN.swarms[swarm].size, model_of(swarm)["runs_per_job"]
+    return Training(
+        swarm=swarm,
+        kind=TARGETS if swarm in TARGET_SWARMS else PROXIES,
+        lists=tuple(f"{RESULTS}/list_runs/{swarm}/{number}.json" for number in numbers),
+        runs=sum(min(per_job, size - number * per_job) for number in numbers),
+        work=cost_of(swarm).hours(),
+        listed=listed,
+    )
+
+
+WATCH = []  # the one that is on, if any
+
+
+def watch_training():
+    """Tell from time to time how far the training is."""
+    found = trainings()
+    if found:
+        write_plan(f"{RESULTS}/progress.json", found)
+        WATCH.append(Watch(f"{RESULTS}/progress.json", tell_progress))
+        WATCH[0].start()
+
+
+def tell_progress(line):
+    """Through Snakemake, so that its --quiet holds."""
+    logger.info(line, extra={"quietness": Quietness.PROGRESS})
+
+
+def end_watch():
+    """The last line, and no more."""
+    for watch in WATCH:
+        watch.stop()
