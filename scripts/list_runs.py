@@ -5,6 +5,7 @@ fails: finished runs survive, and a run that two swarms share is trained once.
 """
 
 import os
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,9 @@ from olmix.corpus.store import Corpus
 from olmix.domains import DomainSet
 from olmix.files import write_json
 from olmix.job import job_log
-from olmix.study.runs import data_seed_of, expanded_mixes, run_settings, shard_of
+from olmix.study.runs import data_seed_of, expanded_mixes, run_settings
 from olmix.study.space import open_space
-from olmix.study.spec import SpaceSpec, SwarmSpec, from_params
+from olmix.study.spec import SpaceSpec, SwarmSpec, from_params, job_sizes
 from olmix.tables import read_mixes
 from olmix.update_sequence import load_updates
 
@@ -54,10 +55,10 @@ def main(
             "corpus": os.path.relpath(data / "corpus", out),
             "settings": settings.to_dict(),
         }
-    shards = -(-len(wanted) // model["runs_per_job"])
-    for shard in range(shards):
+    waiting = iter(wanted)
+    for shard, size in enumerate(job_sizes(len(wanted), model["runs_per_job"])):
         listed: dict[str, dict[str, Any]] = {}
-        for name in shard_of(wanted, shard, model["runs_per_job"]):
+        for name in islice(waiting, size):
             # Two names may stand for one run: the same mix, proposed twice.
             entry = listed.setdefault(entries[name]["folder"], {"names": [], **entries[name]})
             entry["names"].append(name)

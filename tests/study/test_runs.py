@@ -4,7 +4,7 @@ import pytest
 from olmix.corpus.store import Corpus, StoreWriter, TokenizerInfo
 from olmix.domains import DomainSet
 from olmix.mix import Mix
-from olmix.study.runs import data_seed_of, expanded_mixes, run_settings, shard_of
+from olmix.study.runs import data_seed_of, expanded_mixes, run_settings
 from olmix.study.space import open_space
 from olmix.study.spec import SpaceSpec, SwarmSpec
 from olmix.training.presets import preset
@@ -79,11 +79,3 @@ def test_expanded_mixes_are_over_single_domains():
     first, second = expanded_mixes(space.names, np.array([[1.0, 0.0], [0.4, 0.6]]), space)
     assert first.to_dict() == pytest.approx({"web:a": 0.75, "web:b": 0.25, "books": 0.0})
     assert second.to_dict() == pytest.approx({"web:a": 0.3, "web:b": 0.1, "books": 0.6})
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 8])
-def test_jobs_share_all_runs(size):
-    names = [f"run{number}" for number in range(7)]
-    shards = [shard_of(names, shard, size) for shard in range(-(-7 // size))]
-    assert [name for shard in shards for name in shard] == names
-    assert all(len(shard) == size for shard in shards[:-1])

@@ -24,7 +24,7 @@ from olmix.study.methods import load_methods, plan_methods
 from olmix.study.questions import plan_questions
 from olmix.study.scale import load_scale
 from olmix.study.single_updates import add_single_updates, load_single_updates
-from olmix.study.spec import SpaceSpec, as_params
+from olmix.study.spec import SpaceSpec, as_params, job_sizes
 from olmix.study.stage_prints import domain_prints, lineage_prints
 from olmix.study.update_plan import FROM_SCRATCH, UpdatePlan
 from olmix.update_sequence import INITIAL, load_updates

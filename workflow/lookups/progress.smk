@@ -27,12 +27,12 @@ def trainings():
 
 def watched(swarm, numbers, listed):
     """What some jobs of a swarm train, for the record of progress."""
-    size, per_job = PLAN.swarms[swarm].size, model_of(swarm)["runs_per_job"]
+    sizes = job_sizes(PLAN.swarms[swarm].size, model_of(swarm)["runs_per_job"])
     return Training(
         swarm=swarm,
         kind=TARGETS if swarm in TARGET_SWARMS else PROXIES,
         lists=tuple(f"{RESULTS}/list_runs/{swarm}/{number}.json" for number in numbers),
-        runs=sum(min(per_job, size - number * per_job) for number in numbers),
+        runs=sum(sizes[number] for number in numbers),
         work=cost_of(swarm).hours(),
         listed=listed,
     )

@@ -16,7 +16,7 @@ from olmix.study.spec import SwarmSpec
 from olmix.training.presets import preset
 from olmix.training.settings import RunSettings, data_fingerprint
 
-__all__ = ["data_seed_of", "expanded_mixes", "run_settings", "shard_of"]
+__all__ = ["data_seed_of", "expanded_mixes", "run_settings"]
 
 
 def expanded_mixes(names: Sequence[str], mixes: np.ndarray, space: Collapse) -> list[Mix]:
@@ -62,8 +62,3 @@ def data_seed_of(swarm: SwarmSpec, index: int) -> int:
     other, and a mix that two questions propose is then trained once.
     """
     return swarm.seed if swarm.proposals else 100_000 * swarm.seed + index
-
-
-def shard_of(names: Sequence[str], shard: int, runs_per_job: int) -> list[str]:
-    """The runs of one job."""
-    return list(names[shard * runs_per_job : (shard + 1) * runs_per_job])

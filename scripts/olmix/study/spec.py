@@ -20,6 +20,7 @@ __all__ = [
     "SwarmSpec",
     "as_params",
     "from_params",
+    "job_sizes",
 ]
 
 
@@ -191,6 +192,13 @@ class Plan:
 def _put(table: dict[str, Any], name: str, value: Any) -> None:
     if table.setdefault(name, value) != value:
         raise OlmixError(f"plan: '{name}' is asked for twice, differently")
+
+
+def job_sizes(runs: int, runs_per_job: int) -> list[int]:
+    """How many runs each job of a swarm has: as few jobs as can be, as even as can be."""
+    jobs = -(-runs // runs_per_job)
+    each = -(-runs // jobs)
+    return [min(each, runs - start) for start in range(0, runs, each)]
 
 
 def as_params(spec: Any) -> dict[str, Any]:
