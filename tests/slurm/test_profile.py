@@ -131,7 +131,7 @@ class Controller:
 
     def finish(self) -> None:
         """Wait for the end, which must be a good one."""
-        status = self.process.wait(timeout=900)
+        status = self.process.wait(timeout=1800)
         assert status == 0, self.log.read_text()[-5000:]
 
     def kill(self) -> None:
