@@ -48,7 +48,11 @@ def shrink(source: Path, out: Path) -> None:
         size = [round(length * _SHRINK) for length in image.size]
         small = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
     with replacing(out) as temporary:
-        small.quantize(_COLOURS, dither=Image.Dither.NONE).save(temporary, optimize=True)
+        # The method that keeps every colour near: thin lines must not take their neighbours'.
+        palette = small.quantize(
+            _COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+        )
+        palette.save(temporary, optimize=True)
 
 
 def result_numbers(results: Path, answers: Iterable[str]) -> dict[str, Any]:
