@@ -16,6 +16,7 @@ from olmix.plots.style import save, stamp, style
 
 def main(
     rules: Path,
+    only: str | None,
     results: Path,
     repetitions: list[Path],
     scale: str,
@@ -24,7 +25,7 @@ def main(
 ) -> None:
     """Write the board of a scale; ``repetitions`` are the verdicts of other scales."""
     settings = load_claims(rules)
-    board, estimates = judge(settings, Evidence(results, settings.confidence))
+    board, estimates = judge(settings.only(only), Evidence(results, settings.confidence))
     _write(verdicts(board, settings), out["verdicts"])
     found = {path.parent.name: path for path in repetitions}
     board = compare_repetitions(board, settings, scale, found)
@@ -47,6 +48,7 @@ if __name__ == "__main__":
     with job_log(snakemake.log[0]):
         main(
             rules=Path(snakemake.input.rules),
+            only=snakemake.params.only,
             results=Path(snakemake.input.answers[0]).parent,
             repetitions=[Path(path) for path in snakemake.input.get("repetitions", [])],
             scale=snakemake.params.scale,

@@ -8,6 +8,7 @@ import pytest
 
 from olmix.claims.board import (
     DEPENDS,
+    MEASURES,
     SAME,
     compare_repetitions,
     in_markdown,
@@ -159,13 +160,30 @@ def test_a_number_a_scale_does_not_have_is_said_so(results):
 
 
 def test_a_claim_needs_rule_and_measure(results):
-    fewer = dataclasses.replace(SETTINGS, claims=SETTINGS.claims[1:])
-    with pytest.raises(OlmixError, match="claim 'C01' has either a rule or a measure"):
-        judge(fewer, results.evidence)
+    assert {claim.name for claim in SETTINGS.claims} == set(MEASURES)
     first = SETTINGS.claims[0]
+    more = dataclasses.replace(SETTINGS, claims=(dataclasses.replace(first, name="C99"),))
+    with pytest.raises(OlmixError, match="claim 'C99' has rules but no measure"):
+        judge(more, results.evidence)
     odd = dataclasses.replace(first, parts={"other": next(iter(first.parts.values()))})
     with pytest.raises(OlmixError, match=r"claim 'C01': part '.*' has a bound or a measure"):
         judge_claim(odd, results.evidence)
+
+
+def test_some_claims_are_judged_alone(results, tmp_path):
+    some = SETTINGS.only("C12 C05")
+    assert [claim.name for claim in some.claims] == ["C05", "C12"]
+    with pytest.raises(OlmixError, match="no claim 'C77'"):
+        SETTINGS.only("C12 C77")
+    board, _ = judge(some, results.evidence)
+    path = tmp_path / "tiny-seed1" / "verdicts.csv"
+    path.parent.mkdir()
+    verdicts(board, SETTINGS).to_csv(path, index=False)
+    whole, _ = judge(SETTINGS, results.evidence)
+    compared = compare_repetitions(whole, SETTINGS, "tiny", {"tiny-seed1": path})
+    said = compared.set_index("id")["tiny-seed1"]
+    assert said[["C05", "C12"]].tolist() == ["same", "same"]
+    assert set(said.drop(["C05", "C12"])) == {"not run"}
 
 
 def test_repetitions_are_compared_claim_by_claim(results, tmp_path):

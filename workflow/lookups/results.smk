@@ -67,8 +67,12 @@ def question_input(question):
 
 
 def claims_input():
-    """Results of all the claims, and the verdicts of scales that repeat this one, if there are any."""
+    """Results of the claims asked for, and the verdicts of scales that repeat this one, if any."""
     settings = load_claims(Path(workflow.basedir) / "config" / "claims.yaml")
+    try:
+        settings = settings.only(config.get("claims"))
+    except OlmixError as error:
+        raise WorkflowError(str(error))
     answers = dict.fromkeys(name for claim in settings.claims for name in claim.results)
     others = settings.repetitions.get(SCALE.name, ())
     verdicts = [f"results/{scale}/verdicts.csv" for scale in others]

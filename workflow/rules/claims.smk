@@ -30,6 +30,7 @@ rule claims:
         runtime=10,
     params:
         scale=SCALE.name,
+        only=config.get("claims"),
         notice=SCALE.notice,
     message:
         "Judging the paper's claims"

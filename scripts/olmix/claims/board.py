@@ -1,7 +1,7 @@
 """The scoreboard: every claim judged, as tables and as text."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -25,13 +25,15 @@ from olmix.errors import OlmixError
 __all__ = ["compare_repetitions", "in_markdown", "judge", "judge_claim", "verdicts"]
 
 MEASURES = configuration.MEASURES | evolution.MEASURES
-SAME, DEPENDS = "same", "seed-dependent"
+SAME, DEPENDS, NOT_RUN = "same", "seed-dependent", "not run"
 _SIGNS = {"at_least": "≥", "at_most": "≤", "close_to": "≈", "not_below": "not below"}
 
 
 def judge(settings: ClaimSettings, evidence: Evidence) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The board, a row per claim; and every estimate behind it, a row each."""
-    _check_names(claim.name for claim in settings.claims)
+    for claim in settings.claims:
+        if claim.name not in MEASURES:
+            raise OlmixError(f"claim '{claim.name}' has rules but no measure")
     judged = [judge_claim(claim, evidence) for claim in settings.claims]
     estimates = pd.concat([estimates for _, estimates in judged], ignore_index=True)
     return pd.DataFrame([row for row, _ in judged]), estimates
@@ -53,12 +55,6 @@ def judge_claim(claim: Claim, evidence: Evidence) -> tuple[dict[str, float | str
         nothing = {"part": "", "value": math.nan, "low": math.nan, "high": math.nan, "bound": ""}
         row |= nothing | {"verdict": NOT_MEASURED, "reason": str(reason)}
     return row | _origin(claim), estimates
-
-
-def _check_names(claims: Iterable[str]) -> None:
-    unknown = set(claims) ^ set(MEASURES)
-    if unknown:
-        raise OlmixError(f"claim '{min(unknown)}' has either a rule or a measure, expected both")
 
 
 def _estimates(claim: Claim, measured: Measured) -> pd.DataFrame:
@@ -150,13 +146,19 @@ def compare_repetitions(
     for other in settings.repetitions.get(scale, ()):
         table = pd.read_csv(found[other]).set_index("id") if other in found else None
         if table is None or (table["rules"] != settings.fingerprint).any():
-            text = f"not run: snakemake claims --config scale={other}"
+            text = f"{NOT_RUN}: snakemake claims --config scale={other}"
             board = board.assign(**{other: text})
             continue
-        there = table["verdict"].reindex(board["id"]).to_numpy()
+        there = table["verdict"].reindex(board["id"]).fillna(NOT_RUN)
         pairs = zip(board["verdict"], there, strict=True)
-        board = board.assign(**{other: [SAME if a == b else f"{DEPENDS}: {b}" for a, b in pairs]})
+        board = board.assign(**{other: [_compared(a, b) for a, b in pairs]})
     return board
+
+
+def _compared(here: str, there: str) -> str:
+    if there == NOT_RUN:
+        return NOT_RUN
+    return SAME if here == there else f"{DEPENDS}: {there}"
 
 
 def in_markdown(

@@ -1,7 +1,7 @@
 """Read config/claims.yaml: the claims, their parts and bounds."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,17 @@ class ClaimSettings:
             for name, part in claim.parts.items()
         }
         return content_hash({"confidence": self.confidence, "bounds": bounds})
+
+    def only(self, names: str | None) -> "ClaimSettings":
+        """Some of the claims, by their names in one text (``C12 C13``); all for None."""
+        if names is None:
+            return self
+        known = [claim.name for claim in self.claims]
+        for name in names.split():
+            if name not in known:
+                raise OlmixError(f"no claim '{name}', expected some of {' '.join(known)}")
+        chosen = tuple(claim for claim in self.claims if claim.name in names.split())
+        return replace(self, claims=chosen)
 
 
 def load_claims(path: str | Path) -> ClaimSettings:
