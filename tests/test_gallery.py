@@ -25,8 +25,10 @@ NUMBERS = {
         "data_efficiency": 3.05,
     },
     "claims": [
-        {"id": "C01", "claim": "a | b", "paper": "0.9", "ours": "0.8", "verdict": "reproduced"},
-        {"id": "C02", "claim": "c", "paper": "1", "ours": "–", "verdict": "not measured"},
+        {"id": "C01", "claim": "a | b", "paper": "0.9", "ours": "0.8", "verdict": "reproduced",
+         "again": "same"},
+        {"id": "C02", "claim": "c", "paper": "1", "ours": "–", "verdict": "not measured",
+         "again": "not run"},
     ],
     "questions": [
         {"question": "rq7", "title": "RQ7 Which solver?", "command": "snakemake results/rq7/",
@@ -118,7 +120,7 @@ def test_main_states_gains_runs_and_data_efficiency():
 def test_claims_are_counted_and_listed():
     text = render_claims(NUMBERS)
     assert text.startswith("2 claims: 1 reproduced, 1 not measured.")
-    assert "| C01 | a \\| b | 0.9 | 0.8 | reproduced |" in text
+    assert "| C01 | a \\| b | 0.9 | 0.8 | reproduced | same |" in text
     assert "not made yet" in render_claims({**NUMBERS, "claims": []})
 
 
@@ -138,8 +140,10 @@ def results(tmp_path):
     write_json(folder / "updates" / "provenance.json", {"scale": "smoke", "commit": "abc"})
     write_json(folder / "updates" / "summary.json", NUMBERS["updates"])
     board = {"id": "C01", "claim": "a", "paper_value": "0.9", "value": 0.85, "low": 0.8,
-             "high": 0.9, "measured": "Spearman", "verdict": "reproduced"}  # fmt: skip
-    none = {"id": "C02", "claim": "b", "paper_value": "1", "verdict": "not measured"}
+             "high": 0.9, "measured": "Spearman", "verdict": "reproduced", "reason": "all hold",
+             "tiny-seed1": "seed-dependent: not decidable"}  # fmt: skip
+    none = {"id": "C02", "claim": "b", "paper_value": "1", "verdict": "not measured",
+            "tiny-seed1": "not run: snakemake claims"}  # fmt: skip
     pd.DataFrame([board, none]).to_csv(folder / "claims.csv", index=False)
     return folder
 
@@ -149,6 +153,8 @@ def test_numbers_come_from_summaries_and_the_scoreboard(results):
     assert numbers["scale"] == "smoke"
     assert numbers["updates"] == NUMBERS["updates"]
     assert [claim["ours"] for claim in numbers["claims"]] == ["0.85 [0.8, 0.9]: Spearman", "–"]
+    again = [claim["again"] for claim in numbers["claims"]]
+    assert again == ["seed-dependent: not decidable", "not run"]
     assert "+12.2 %" in numbers["findings"]["updates"]
 
 

@@ -32,7 +32,16 @@ __all__ = [
 _SHRINK = 110 / 200
 _COLOURS = 64
 _VERDICT_COLUMNS = ("id", "claim", "paper_value", "value", "low", "high", "measured", "verdict")
-_CLAIM_COLUMNS = ("id", "claim", "paper", "ours", "verdict")
+# What else the board says of a claim; any further column is of a scale that repeats this one.
+_OTHER_COLUMNS = ("part", "bound", "reason", "command", "files")
+_CLAIM_COLUMNS = {
+    "id": "id",
+    "claim": "claim",
+    "paper": "paper",
+    "ours": "ours",
+    "verdict": "verdict",
+    "again": "in a second world",
+}
 _STRATEGIES = {
     "partial_mixture_reuse-c3": "partial mixture reuse",
     "full_mixture_reuse-c3": "full mixture reuse",
@@ -76,15 +85,18 @@ def _claims(path: Path) -> list[dict[str, str]]:
     for column in _VERDICT_COLUMNS:
         if column not in frame:
             raise OlmixError(f"{path}: column '{column}' is missing, it has {', '.join(frame)}")
+    repeated = [name for name in frame if name not in (*_VERDICT_COLUMNS, *_OTHER_COLUMNS)]
     return [
         {
-            "id": row.id,
-            "claim": row.claim,
-            "paper": row.paper_value,
-            "ours": _with_interval(row.value, row.low, row.high, row.measured),
-            "verdict": row.verdict,
+            "id": row["id"],
+            "claim": row["claim"],
+            "paper": row["paper_value"],
+            "ours": _with_interval(row["value"], row["low"], row["high"], row["measured"]),
+            "verdict": row["verdict"],
+            # The board has the command of what was not run.
+            "again": "; ".join(re.sub("^not run:.*", "not run", row[name]) for name in repeated),
         }
-        for row in frame.itertuples()
+        for _, row in frame.iterrows()
     ]
 
 
@@ -138,7 +150,7 @@ def render_claims(numbers: Mapping[str, Any]) -> str:
     counts = Counter(claim["verdict"] for claim in claims)
     counted = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
     rows = [[claim[column] for column in _CLAIM_COLUMNS] for claim in claims]
-    return f"{len(claims)} claims: {counted}.\n\n{_table(_CLAIM_COLUMNS, rows)}"
+    return f"{len(claims)} claims: {counted}.\n\n{_table(_CLAIM_COLUMNS.values(), rows)}"
 
 
 def render_questions(numbers: Mapping[str, Any]) -> str:
