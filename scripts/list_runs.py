@@ -10,14 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from olmix.corpus.store import Corpus
-from olmix.domains import DomainSet
 from olmix.files import write_json
 from olmix.job import job_log
-from olmix.study.runs import data_seed_of, expanded_mixes, run_settings
-from olmix.study.space import open_space
-from olmix.study.spec import SpaceSpec, SwarmSpec, from_params, job_sizes
+from olmix.study.runs import data_seed_of, expanded_mixes, run_settings, swarm_space
+from olmix.study.spec import SwarmSpec, from_params, job_sizes
 from olmix.tables import read_mixes
-from olmix.update_sequence import load_updates
 
 
 def main(
@@ -33,9 +30,8 @@ def main(
     """Write ``0.json``, ``1.json``, ... in ``out``: the runs of each job, by name."""
     spec = from_params(SwarmSpec, swarm)
     corpus = Corpus.open(data / "corpus")
-    sequence = load_updates(updates, DomainSet.load(data / "domains.json"))
     runs, names, weights = read_mixes(mixes)
-    collapse = open_space(SpaceSpec(**space), sequence)
+    collapse = swarm_space(data, updates, space)
     domains, expanded = collapse.domains, expanded_mixes(names, weights, collapse)
     rows = {run: index for index, run in enumerate(runs)}
     wanted = list(spec.proposals or runs)

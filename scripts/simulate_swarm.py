@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from olmix.domains import DomainSet
 from olmix.job import job_log
-from olmix.study.runs import data_seed_of, expanded_mixes
+from olmix.study.runs import data_seed_of, expanded_mixes, swarm_space
 from olmix.study.simulated_runs import SimulatedWorld
-from olmix.study.space import open_space, stored_mix
-from olmix.study.spec import SpaceSpec, SwarmSpec, from_params
+from olmix.study.space import stored_mix
+from olmix.study.spec import SwarmSpec, from_params
 from olmix.tables import read_mixes, write_table
-from olmix.update_sequence import load_updates
 
 
 def main(
@@ -29,9 +27,7 @@ def main(
     """Write the tables that `collect_swarm` writes; runs keep the order of the mixes."""
     spec = from_params(SwarmSpec, swarm)
     world = SimulatedWorld.open(data)
-    collapse = open_space(
-        SpaceSpec(**space), load_updates(updates, DomainSet.load(data / "domains.json"))
-    )
+    collapse = swarm_space(data, updates, space)
     runs, names, weights = read_mixes(mixes)
     expanded = expanded_mixes(names, weights, collapse)
     wanted = set(spec.proposals or runs)

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
-__all__ = ["figure_caption", "finding", "has_caption", "table_caption"]
+__all__ = ["figure_caption", "finding", "table_caption"]
 
 
 def figure_caption(question: str, figure: str, answer: Path) -> str:
@@ -33,11 +33,6 @@ def finding(question: str, answer: Path) -> str:
     if hasattr(module, "finding"):
         return module.finding(answer)
     return f"No finding is written down for *{question}*; its numbers are in {answer}."
-
-
-def has_caption(question: str, figure: str) -> bool:
-    """Whether somebody wrote a caption for a figure."""
-    return hasattr(_module(question), figure)
 
 
 def _module(question: str) -> ModuleType | None:

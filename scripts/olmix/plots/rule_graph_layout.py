@@ -261,9 +261,7 @@ def _margin_lanes(boxes: list[Box], nets: list[Net], left: float, right: float) 
     """A lane of its own for each net that skips rows, the longest outside."""
     for up in (False, True):
         members = [net for net in nets if net.up is up and _leaves(net, boxes)]
-        members.sort(
-            key=lambda net: max(abs(boxes[t].row - _home(net, boxes)) for t in net.targets)
-        )
+        members.sort(key=lambda net: _length(net, boxes))
         for place, net in enumerate(members, start=1):
             away = 1.5 * _LANE * place
             net.margin = right + away if up else left - away

@@ -1,6 +1,7 @@
 """From mixes to runs: everything that decides a run, from its mix and the scale's model."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,17 +12,24 @@ from olmix.domains import DomainSet
 from olmix.mix import Mix
 from olmix.model.shapes import is_tiny, shape
 from olmix.study.compute import run_size
-from olmix.study.space import stored_mix
-from olmix.study.spec import SwarmSpec
+from olmix.study.space import open_space, stored_mix
+from olmix.study.spec import SpaceSpec, SwarmSpec
 from olmix.training.presets import preset
 from olmix.training.settings import RunSettings, data_fingerprint
+from olmix.update_sequence import load_updates
 
-__all__ = ["data_seed_of", "expanded_mixes", "run_settings"]
+__all__ = ["data_seed_of", "expanded_mixes", "run_settings", "swarm_space"]
 
 
 def expanded_mixes(names: Sequence[str], mixes: np.ndarray, space: Collapse) -> list[Mix]:
     """Rows of a mixes table as mixes over single domains."""
     return [space.expand(Mix(tuple(names), row)) for row in mixes]
+
+
+def swarm_space(data: Path, updates: Path, space: Mapping[str, Any]) -> Collapse:
+    """The space of a swarm's mixes, over the domains that were counted in ``data``."""
+    sequence = load_updates(updates, DomainSet.load(data / "domains.json"))
+    return open_space(SpaceSpec(**space), sequence)
 
 
 def run_settings(

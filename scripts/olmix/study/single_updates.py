@@ -13,6 +13,7 @@ from olmix.domains import check_caps
 from olmix.errors import OlmixError
 from olmix.planning import FULL_MIXTURE_REUSE, FULL_RECOMPUTATION, PARTIAL_MIXTURE_REUSE
 from olmix.study.scale import Scale
+from olmix.study.space import stage_domains
 from olmix.study.spec import MixesSpec, Plan, SpaceSpec, SwarmSpec
 from olmix.study.update_plan import CONSTRUCTED, Chain, UpdatePlan
 from olmix.update_sequence import INITIAL, UpdateSequence, load_updates
@@ -145,7 +146,7 @@ def load_single_updates(root: str | Path, main: UpdatePlan) -> dict[str, SingleU
 
 def _contents(updates: UpdatePlan, stage: str) -> tuple[Any, ...]:
     """What decides a pool: its size, the domains it is over, and its prior."""
-    domains = {entry.name: entry.domains for entry in updates.sequence.stages()}[stage]
+    domains = stage_domains(updates.sequence, stage)
     prior = updates.sequence.prior(stage).weights
     return updates.pool_size(stage), domains, tuple(prior.round(12))
 
@@ -208,7 +209,7 @@ def _add_pool(plan: Plan, update: SingleUpdate, stage: str, seed: int) -> None:
 
     As in the main study: one source sparsely, several by their weights and then inside each.
     """
-    domains = {entry.name: entry.domains for entry in update.sequence.stages()}[stage]
+    domains = stage_domains(update.sequence, stage)
     kind = "sparse" if len(domains.sources) == 1 else "two_level"
     name, size = update.pool(stage), update.pool_size(stage)
     plan.sample(MixesSpec(name, SpaceSpec(stage), size, kind, seed=seed), update.scale.proxy)

@@ -24,6 +24,7 @@ from olmix.planning import (
 )
 from olmix.proposers.proposal import Proposal, Request, read_mix
 from olmix.reuse import carry_swarm, keep_ratios, propose_with_reuse, recompute
+from olmix.study.space import stage_domains
 from olmix.study.update_plan import AUTO, CONSTRUCTED, OPTIMAL_REUSE, WEAK_REUSE, Chain
 from olmix.swarm import SwarmDistribution, sample_swarm
 from olmix.tables import SwarmTable
@@ -58,17 +59,14 @@ class StageWork:
     @property
     def domains(self) -> DomainSet:
         """D', the domains of the stage."""
-        return self._stages()[self.stage].domains
+        return stage_domains(self.sequence, self.stage)
 
     @property
     def before(self) -> DomainSet:
         """D, the domains before the update."""
-        stages = list(self._stages().values())
+        stages = self.sequence.stages()
         position = [entry.name for entry in stages].index(self.stage)
         return stages[position - 1].domains
-
-    def _stages(self) -> dict[str, Any]:
-        return {entry.name: entry for entry in self.sequence.stages()}
 
     def existing(self, chain: Chain) -> Mix:
         """p̃: the chain's mix at the stage before."""
@@ -128,7 +126,7 @@ class StageWork:
 
         A swarm of K(c), or for swarm reuse after an update, what it needs beside its old runs.
         """
-        size = swarm_size(len(self._stages()[stage].domains), chain.c)
+        size = swarm_size(len(stage_domains(self.sequence, stage)), chain.c)
         if chain.strategy == SWARM_REUSE and stage != INITIAL:
             planned = plan(self.sequence, SWARM_REUSE, chain.c)
             size = {entry.stage: entry.runs for entry in planned}[stage]

@@ -19,6 +19,7 @@ from olmix.planning import (
     swarm_size,
 )
 from olmix.study.scale import Scale
+from olmix.study.space import stage_domains
 from olmix.study.spec import MixesSpec, Plan, SpaceSpec, SwarmSpec
 from olmix.update_sequence import INITIAL, UpdateSequence
 from olmix.updates import split_domains
@@ -155,8 +156,10 @@ class UpdatePlan:
         return swarm_size(1 + self._affected(stage), 1)
 
     def _affected(self, stage: str) -> int:
-        domains = {entry.name: entry.domains for entry in self.sequence.stages()}
-        split = split_domains(domains[self.previous(stage)], domains[stage])
+        before, after = (
+            stage_domains(self.sequence, name) for name in (self.previous(stage), stage)
+        )
+        split = split_domains(before, after)
         return len(split.resulting)
 
     def draws(self, chain: Chain, stage: str) -> bool:
