@@ -62,7 +62,7 @@ def launch_command(
     if not in_slurm(environment):
         raise OlmixError(
             f"{start.nodes} nodes are asked for outside a SLURM job; use `--profile slurm`, or "
-            "`--workflow-profile profiles/gpu` to train on this machine's GPUs alone"
+            "`--profile profiles/gpu` to train on this machine's GPUs alone"
         )
     nodes = str(start.nodes)
     # srun knows nothing of what the job asked for but the allocation: it is told again.
