@@ -56,6 +56,20 @@ def test_the_second_world_differs_in_its_seed_alone():
     assert {**second, "data": None} == {**tiny, "data": None}
 
 
+def test_the_print_of_a_design_follows_what_it_says(tmp_path):
+    (tmp_path / "world.yaml").write_text("leak: 0.05\nshots: 1\n")
+    scale = Scale("mine", {"data": {"world": {"design": "world.yaml", "seed": 0}}})
+    before = scale.design_print(tmp_path)
+    (tmp_path / "world.yaml").write_text("# why\nshots: 1\nleak: 0.05\n")
+    assert scale.design_print(tmp_path) == before
+    (tmp_path / "world.yaml").write_text("leak: 0.06\nshots: 1\n")
+    assert scale.design_print(tmp_path) != before
+    assert Scale("own", {"data": {"corpora": {}}}).design_print(tmp_path) is None
+    (tmp_path / "world.yaml").unlink()
+    with pytest.raises(OlmixError, match="world.yaml: no such file"):
+        scale.design_print(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("files", "message"),
     [

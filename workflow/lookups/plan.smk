@@ -33,6 +33,7 @@ validate(config, schema="../schemas/config.schema.yaml")
 try:
     SCALE = load_scale(Path(workflow.basedir) / "config" / "scales", config["scale"])
     validate(SCALE.content, schema="../schemas/scale.schema.yaml")
+    DESIGN = SCALE.design_print(workflow.basedir)
     PAPER = load_scale(Path(workflow.basedir) / "config" / "scales", "paper")
     SEQUENCE = load_updates(Path(workflow.basedir) / SCALE["updates"])
     METHODS = load_methods(Path(workflow.basedir) / "config" / "methods")

@@ -100,8 +100,3 @@ def scoring_options():
     if settings["max_instances"] is not None:
         options += ["--max-instances", settings["max_instances"]]
     return options
-
-
-def law_files():
-    """The file of the law to simulate, if there is one: another law is another world."""
-    return [SCALE["data"]["law"]["design"]] if "law" in SCALE["data"] else []

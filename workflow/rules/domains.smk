@@ -2,8 +2,6 @@
 
 
 rule build_domains:
-    input:
-        law_files(),
     output:
         data=directory(f"{RESULTS}/build_domains"),
     log:
@@ -18,6 +16,7 @@ rule build_domains:
         runtime=30,
     params:
         data=SCALE["data"],
+        design=DESIGN,
     message:
         "Making the domains and tasks of scale {config[scale]} ready"
     script:

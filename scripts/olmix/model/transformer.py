@@ -26,11 +26,13 @@ def rotary_table(shape: ModelShape) -> Tensor:
     """Cosines and signed sines for every position: (2, context, head_dim).
 
     Dimension j of a head is paired with j + head_dim/2, as in `transformers`. A rotation is then
-    ``x * cos + roll(x, head_dim/2) * sin`` with the first half of the sines negated.
+    ``x * cos + roll(x, head_dim/2) * sin`` with the first half of the sines negated. Always made
+    on the CPU: what is computed on the meta device imports torch's compiler.
     """
-    steps = torch.arange(0, shape.head_dim, 2, dtype=torch.float) / shape.head_dim
+    kind = {"dtype": torch.float, "device": "cpu"}
+    steps = torch.arange(0, shape.head_dim, 2, **kind) / shape.head_dim
     frequencies = 1.0 / shape.rope_theta**steps
-    angles = torch.outer(torch.arange(shape.context_length, dtype=torch.float), frequencies)
+    angles = torch.outer(torch.arange(shape.context_length, **kind), frequencies)
     cos, sin = angles.cos(), angles.sin()
     return torch.stack((torch.cat((cos, cos), -1), torch.cat((-sin, sin), -1)))
 
@@ -128,7 +130,9 @@ class Transformer(nn.Module):
     def __init__(self, shape: ModelShape, *, init: Init | None = None) -> None:
         super().__init__()
         self.shape = shape
-        self.embedding = nn.Embedding(shape.vocab_size, shape.d_model)
+        # Empty: on the meta device, drawing it would import torch's compiler, which takes a second.
+        empty = torch.empty(shape.vocab_size, shape.d_model)
+        self.embedding = nn.Embedding.from_pretrained(empty, freeze=False)
         self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.n_layers))
         self.norm = RMSNorm(shape.d_model, eps=shape.norm_eps)
         self.head = nn.Linear(shape.d_model, shape.vocab_size, bias=False)
@@ -136,12 +140,17 @@ class Transformer(nn.Module):
         self.initialise(init or Init())
 
     def reset_rotary(self) -> None:
-        """Fill in the rotary table again, after the model was moved from the meta device."""
+        """Make the rotary table again where the weights are."""
         self.rotary = rotary_table(self.shape).to(self.embedding.weight.device)
 
     @torch.no_grad()
     def initialise(self, init: Init) -> None:
-        """Draw every matrix anew from ``init``'s own seed, in a fixed order."""
+        """Draw every matrix anew from ``init``'s own seed, in a fixed order.
+
+        On the meta device there is nothing to draw into.
+        """
+        if self.embedding.weight.is_meta:
+            return
         generator = torch.Generator().manual_seed(init.seed)
         for name, parameter in self.named_parameters():
             if name.endswith("norm.weight"):

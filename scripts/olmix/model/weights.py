@@ -43,15 +43,14 @@ def load_model(path: str | Path, device: str | torch.device = "cpu") -> Transfor
     shape = ModelShape.from_dict(json.loads(read_metadata(path)["shape"]))
     with torch.device("meta"):
         model = Transformer(shape)
-    model.to_empty(device=device)
-    model.reset_rotary()
     with _opened(path, str(device)) as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     try:
-        model.load_state_dict(tensors)
+        model.load_state_dict(tensors, assign=True)
     except RuntimeError as error:
         reason = " ".join(str(error).split())
         raise OlmixError(f"{path}: weights do not fit shape {shape.name!r} ({reason})") from error
+    model.reset_rotary()
     return model.eval()
 
 

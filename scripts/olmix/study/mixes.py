@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from olmix.collapse import Collapse
 from olmix.corpus.store import Corpus
 from olmix.errors import OlmixError
 from olmix.files import read_json
 from olmix.mix import Mix
 from olmix.proposers.proposal import read_mix
-from olmix.reuse import Collapse
 from olmix.study.space import open_space, stored_mix
 from olmix.study.spec import MixesSpec
 from olmix.swarm import Swarm, SwarmDistribution, SwarmReport, sample_swarm

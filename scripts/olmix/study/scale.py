@@ -6,6 +6,7 @@ from typing import Any
 
 from olmix.config_files import read_config
 from olmix.errors import OlmixError
+from olmix.files import content_hash
 
 __all__ = ["NOTICES", "Scale", "load_scale"]
 
@@ -43,6 +44,16 @@ class Scale:
                 f"scale '{self.name}' has no model '{name}', expected {', '.join(self['models'])}"
             )
         return self["models"][name]
+
+    def design_print(self, root: str | Path) -> str | None:
+        """A fingerprint of the design of its world or law, by which jobs notice another one.
+
+        None where the data are corpora. Comments of the design's file are no part of it.
+        """
+        for kind in ("world", "law"):
+            if kind in self["data"]:
+                return content_hash(read_config(Path(root) / self["data"][kind]["design"]))
+        return None
 
     def seeds(self) -> range:
         """Seeds of what the paper repeats."""
