@@ -208,7 +208,7 @@ def test_arrays_with_objects_are_not_unpickled(tmp_path):
 def test_provenance_does_not_keep_the_environment(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", "hf_sesame")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "sesame")
-    inputs = QuestionData("tiny", {"seeds": 1}, tmp_path, {}, {})
+    inputs = QuestionData("tiny", {"seeds": 1, "target_repeats": 1}, tmp_path, {}, {})
     Answer(tmp_path, "rq1", inputs).finish({"found": 1})
     assert read_json(tmp_path / "provenance.json")["question"] == "rq1"
     for path in tmp_path.glob("*.json"):

@@ -13,8 +13,9 @@ from olmix.files import write_json
 def answer(tmp_path: Path) -> Callable[..., Path]:
     """``answer(solvers=..., ...)``: a results folder with this summary."""
 
-    def make(**summary: Any) -> Path:
+    def make(*, target_repeats: int = 1, **summary: Any) -> Path:
         write_json(tmp_path / "summary.json", summary)
+        write_json(tmp_path / "provenance.json", {"target_repeats": target_repeats})
         return tmp_path
 
     return make

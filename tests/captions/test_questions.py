@@ -48,6 +48,9 @@ def test_rq4_groups_sizes_by_the_family_that_fits_best(answer):
     assert "BiMix (K = 9) and log-linear (K = 18 and 27)" in text
     assert "log-linear: 0.900, BiMix: 0.800" in text
     assert "BiMix has the lowest target BPB, 0.700; log-linear's is 0.010 above it" in text
+    assert "standard error" not in text
+    repeated = rq4.regression_models(answer(topics=level, target_repeats=4))
+    assert "mean of 4 data orders, with its standard error. Over topics" in repeated
 
 
 def test_rq6_says_whose_repetition_breaks_the_cap(answer):

@@ -51,6 +51,8 @@ def right_results(tmp_path_factory) -> Results:
     made = Results(tmp_path_factory.mktemp("right") / "results")
     for fill in (_noise, _rq1, _rq2, _rq3, _rq4, _rq5, _rq6, _rq7, _updates, _theory, _operators):
         fill(made)
+    for question in ("rq3", "rq4", "rq5", "rq6", "rq7"):
+        write_json(made.folder / question / "provenance.json", {"target_repeats": 1})
     return made
 
 

@@ -6,6 +6,7 @@ from scipy import stats
 
 from olmix.claims.evidence import Evidence
 from olmix.errors import OlmixError
+from olmix.files import write_json
 
 
 def test_seeds_have_students_interval(results):
@@ -34,10 +35,17 @@ def test_noise_is_pooled_over_the_targets_mixes(results):
 def test_single_runs_have_the_interval_of_the_noise(results):
     # Two mixes of three degrees of freedom each, both with a standard deviation of 0.001.
     half = stats.t.ppf(0.95, 6) * math.sqrt(2) * 0.001
-    found = results.evidence.between_runs(0.5)
+    found = results.evidence.between_runs("rq7", 0.5)
     assert (found.low, found.high) == pytest.approx((0.5 - half, 0.5 + half))
-    percent = results.evidence.between_runs(50.0, unit=100)
+    percent = results.evidence.between_runs("rq7", 50.0, unit=100)
     assert percent.high - percent.value == pytest.approx(100 * half)
+
+
+def test_repeated_runs_have_a_narrower_interval(results):
+    single = results.evidence.between_runs("rq7", 0.5)
+    write_json(results.folder / "rq7" / "provenance.json", {"target_repeats": 4})
+    repeated = results.evidence.between_runs("rq7", 0.5)
+    assert repeated.high - 0.5 == pytest.approx((single.high - 0.5) / 2)
 
 
 def test_a_single_natural_run_widens_the_interval_of_seeds(results):

@@ -24,10 +24,11 @@ def answer(tmp_path):
     ]
     pd.DataFrame(by_domains).to_csv(tmp_path / "fit_by_domains.csv", index=False)
     downstream = [
-        {"level": level, "family": family, "runs": 64, "target_bpb": 1.0 + 0.01 * i}
+        {"level": level, "family": family, "runs": 64, "target_bpb": 1.0 + 0.01 * i,
+         "target_error": 0.002}
         for level in ("topics", "sources")
         for i, family in enumerate(FAMILY_LABELS)
-    ]
+    ]  # fmt: skip
     pd.DataFrame(downstream).to_csv(tmp_path / "downstream.csv", index=False)
     return tmp_path
 

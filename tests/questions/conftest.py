@@ -53,7 +53,7 @@ def question(tmp_path: Path) -> Callable[..., QuestionData]:
         )
         return QuestionData(
             scale="made-up",
-            settings={"seeds": 1, **settings},
+            settings={"seeds": 1, "target_repeats": 1, **settings},
             data=tmp_path / "data",
             tables={name: tmp_path / "tables" / name for name in tables},
             proposals={study: tmp_path / "proposals" / study for study in proposals or {}},
@@ -167,7 +167,9 @@ class ExactUpdates:
         DomainSet.load(CONFIG / "domains" / "tiny.yaml").save(self.folder / "domains.json")
         data = QuestionData(
             scale="made-up",
-            settings={key: self.scale[key] for key in ("seeds", "single_updates")},
+            settings={
+                key: self.scale[key] for key in ("seeds", "target_repeats", "single_updates")
+            },
             data=self.folder,
             tables=tables,
             proposals={u.own: self.folder / u.own for u in wanted.values()},

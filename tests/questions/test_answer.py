@@ -1,3 +1,4 @@
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -32,6 +33,22 @@ def test_inputs_by_name(data):
     assert data.families == {"qa": ["x"], "code": ["y"]}
     with pytest.raises(OlmixError, match="no swarm 'other' among swarm"):
         data.table("other")
+
+
+def test_repetitions_are_averaged_and_say_how_far_apart_they_are(question):
+    again = replace(TABLE, metrics=TABLE.metrics + np.array([[0.2, 0.2], [0.0, 0.0]]))
+    tables = {"swarm": TABLE, "swarm-repeat1": again, "swarm-other": again}
+    data = question({}, tables)
+    assert data.averages("swarm") == pytest.approx({"r0": 2.1, "r1": 3.5})
+    # Half the difference: the deviation of two is |a - b|/√2, their mean's that over √2.
+    assert data.errors("swarm") == pytest.approx({"r0": 0.1, "r1": 0.0})
+    assert all(np.isnan(error) for error in data.errors("swarm-other").values())
+
+
+def test_repetitions_follow_the_names_of_runs(question):
+    swapped = TABLE.rows([1, 0])
+    data = question({}, {"swarm": TABLE, "swarm-repeat1": swapped})
+    assert data.averages("swarm") == {"r0": 2.0, "r1": 3.5}
 
 
 def test_from_the_workflows_job(data, tmp_path):
@@ -77,7 +94,7 @@ def test_an_answer_says_where_it_comes_from(data, tmp_path):
     assert read_json(tmp_path / "rq0" / "summary.json") == {"question": "rq0", "best": "r0"}
     record = read_json(tmp_path / "rq0" / "provenance.json")
     assert (record["question"], record["scale"], record["seeds"]) == ("rq0", "made-up", 1)
-    assert record["config_hash"] == content_hash({"seeds": 1, "kl": 0.05})
+    assert record["config_hash"] == content_hash({"seeds": 1, "target_repeats": 1, "kl": 0.05})
     assert record["inputs"] == [str(data.tables["swarm"])]
     assert {"numpy", "torch", "snakemake"} <= set(record["versions"])
 

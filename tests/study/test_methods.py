@@ -21,7 +21,8 @@ def shipped():
 
 
 def scale(largest: int | None = None) -> Scale:
-    content = {"kl": 0.05, "repetition": 4, "methods": {"largest_swarm": largest}}
+    content = {"kl": 0.05, "repetition": 4, "target_repeats": 1}
+    content["methods"] = {"largest_swarm": largest}
     return Scale("made-up", content)
 
 

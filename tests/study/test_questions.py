@@ -33,3 +33,15 @@ def test_noise_at_the_target_is_measured_on_the_mixes_listed():
     plan = plan_questions(load_scale(SCALES, "paper"))
     sizes = {name: plan.swarms[name].size for name in plan.reads["noise"]}
     assert sizes == {"noise-natural": 3, "noise-natural-target": 3, "noise-olmix_base": 3}
+
+
+def test_target_runs_of_proposals_are_repeated_with_other_data_orders():
+    plan = plan_questions(load_scale(SCALES, "tiny"))
+    names = ["rq7-target", "rq7-target-repeat1", "rq7-target-repeat2", "rq7-target-repeat3"]
+    assert [name for name in plan.reads["rq7"] if "target" in name] == names
+    swarms = [plan.swarms[name] for name in names]
+    assert [data_seed_of(swarm, 0) for swarm in swarms] == [0, 1, 2, 3]
+    assert {swarm.proposals for swarm in swarms} == {swarms[0].proposals}
+    # The paper trains each once.
+    single = plan_questions(load_scale(SCALES, "paper"))
+    assert [name for name in single.reads["rq7"] if "target" in name] == names[:1]

@@ -66,7 +66,7 @@ def test_the_print_of_a_design_follows_what_it_says(tmp_path):
     assert scale.design_print(tmp_path) != before
     assert Scale("own", {"data": {"corpora": {}}}).design_print(tmp_path) is None
     (tmp_path / "world.yaml").unlink()
-    with pytest.raises(OlmixError, match="world.yaml: no such file"):
+    with pytest.raises(OlmixError, match=r"world\.yaml: no such file"):
         scale.design_print(tmp_path)
 
 

@@ -40,6 +40,7 @@ def settings_of(question):
         "repetition",
         "kl",
         "seeds",
+        "target_repeats",
         "proxy",
     )
     own = {

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from olmix.captions.wording import listed, spoken
+from olmix.captions.wording import listed, repeated, spoken
 from olmix.files import read_json
 
 __all__ = ["TABLES", "finding", "methods"]
@@ -23,4 +23,5 @@ def finding(answer: Path) -> str:
 
 def methods(answer: Path) -> str:
     """The figure."""
-    return f"Target BPB of what whole mixing methods propose against their runs. {finding(answer)}"
+    shown = f"Target BPB of what mixing methods propose against their runs.{repeated(answer)}"
+    return f"{shown} {finding(answer)}"

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from olmix.captions.wording import difference, interval, listed
+from olmix.captions.wording import difference, interval, listed, repeated
 from olmix.files import read_json
 
 __all__ = ["TABLES", "finding", "swarm_distribution"]
@@ -38,4 +38,5 @@ def finding(answer: Path) -> str:
 
 def swarm_distribution(answer: Path) -> str:
     """Figure of RQ3."""
-    return f"Target BPB (left) and fit (right) of sparse and dense swarms. {finding(answer)}"
+    shown = f"Target BPB (left) and fit (right) of sparse and dense swarms.{repeated(answer)}"
+    return f"{shown} {finding(answer)}"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from olmix.captions.wording import listed, named, spoken
+from olmix.captions.wording import listed, named, repeated, spoken
 from olmix.files import read_json
 
 __all__ = ["TABLES", "finding", "fit_by_domains", "regression_models", "regression_models_sources"]
@@ -24,13 +24,17 @@ def finding(answer: Path) -> str:
 
 def regression_models(answer: Path) -> str:
     """Figure of RQ4 over topics."""
-    return f"Fit against swarm size (left), target BPB of the mix (right). {finding(answer)}"
+    return _figure(answer, "topics")
 
 
 def regression_models_sources(answer: Path) -> str:
     """The same over sources."""
-    found = _level(answer, "sources")
-    return f"Fit against swarm size (left), target BPB of the mix (right). {found}"
+    return _figure(answer, "sources")
+
+
+def _figure(answer: Path, level: str) -> str:
+    shown = f"Fit against swarm size (left), target BPB of the mix (right).{repeated(answer)}"
+    return f"{shown} {_level(answer, level)}"
 
 
 def fit_by_domains(answer: Path) -> str:

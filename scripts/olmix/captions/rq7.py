@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from olmix.captions.wording import named, spoken
+from olmix.captions.wording import named, repeated, spoken
 from olmix.files import read_json
 
 __all__ = ["TABLES", "finding", "solvers", "solvers_sources"]
@@ -17,13 +17,17 @@ def finding(answer: Path) -> str:
 
 def solvers(answer: Path) -> str:
     """Figure of RQ7 over topics."""
-    return f"Target BPB (left) and predicted BPB (right) of each solver's mix. {finding(answer)}"
+    return _figure(answer, "topics")
 
 
 def solvers_sources(answer: Path) -> str:
     """The same over sources."""
-    found = _level(answer, "sources")
-    return f"Target BPB (left) and predicted BPB (right) of each solver's mix. {found}"
+    return _figure(answer, "sources")
+
+
+def _figure(answer: Path, level: str) -> str:
+    shown = f"Target BPB (left) and predicted BPB (right) of each solver's mix.{repeated(answer)}"
+    return f"{shown} {_level(answer, level)}"
 
 
 def _level(answer: Path, level: str) -> str:

@@ -1,8 +1,11 @@
 """How numbers and names are written in sentences."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
-__all__ = ["difference", "interval", "listed", "named", "percent", "spoken"]
+from olmix.files import read_json
+
+__all__ = ["difference", "interval", "listed", "named", "percent", "repeated", "spoken"]
 
 _NAMES = {
     "log_linear": "log-linear",
@@ -36,6 +39,14 @@ def listed(words: Iterable[str]) -> str:
 def named(values: Mapping[str, float], digits: int = 3) -> str:
     """Each name with its value: ``exact: 0.330, search: 0.331``."""
     return ", ".join(f"{spoken(name)}: {value:.{digits}f}" for name, value in values.items())
+
+
+def repeated(answer: Path) -> str:
+    """What the error bars of target BPB are; nothing where there are none."""
+    repeats = read_json(answer / "provenance.json")["target_repeats"]
+    if repeats == 1:
+        return ""
+    return f" Target BPB is the mean of {repeats} data orders, with its standard error."
 
 
 def difference(value: float, digits: int = 3) -> str:

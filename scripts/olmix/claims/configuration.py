@@ -68,7 +68,7 @@ def _by_multiplier(table: pd.DataFrame) -> float:
 
 
 def swarm_distribution(evidence: Evidence) -> Measured:
-    """C03: sparse against dense, BPB by single target runs, fit by the held-out mixes."""
+    """C03: sparse against dense, BPB by target runs, fit by the held-out mixes."""
     frame = evidence.table("rq3", "swarm_distribution").set_index(["level", "distribution"])
     replicates = evidence.table("rq3", "fit_resampled")
     measured: Measured = {}
@@ -76,7 +76,7 @@ def swarm_distribution(evidence: Evidence) -> Measured:
         good, bad = frame.loc[(level, better)], frame.loc[(level, worse)]
         columns = [f"{level}/{SWARMS[f'{level}-{kind}']}" for kind in (better, worse)]
         measured[f"{level}_bpb"] = [
-            evidence.between_runs(bad["measured_bpb"] - good["measured_bpb"])
+            evidence.between_runs("rq3", bad["measured_bpb"] - good["measured_bpb"])
         ]
         difference = replicates[columns[0]] - replicates[columns[1]]
         measured[f"{level}_fit"] = [evidence.resampled(good["fit"] - bad["fit"], difference)]
@@ -84,7 +84,7 @@ def swarm_distribution(evidence: Evidence) -> Measured:
 
 
 def dirichlet_priors(evidence: Evidence) -> Measured:
-    """C04: single target runs of the mixes from swarms around three priors."""
+    """C04: target runs of the mixes from swarms around three priors."""
     bpb = evidence.table("rq3", "dirichlet_priors").set_index("prior")["measured_bpb"]
     missing = set(PRIOR_SWARMS) - set(bpb.index)
     if missing:
@@ -92,11 +92,11 @@ def dirichlet_priors(evidence: Evidence) -> Measured:
     percent = 100 / bpb["natural"]
     return {
         "weak_worse": [
-            evidence.between_runs(bpb["weak"] - bpb[other], f"over {other}")
+            evidence.between_runs("rq3", bpb["weak"] - bpb[other], f"over {other}")
             for other in ("natural", "strong")
         ],
         "strong_close": [
-            evidence.between_runs(percent * (bpb["strong"] - bpb["natural"]), unit=percent)
+            evidence.between_runs("rq3", percent * (bpb["strong"] - bpb["natural"]), unit=percent)
         ],
     }
 
@@ -134,23 +134,23 @@ def _fit_differences(
 
 
 def regression_bpb(evidence: Evidence) -> Measured:
-    """C07: single target runs of what each family proposes."""
+    """C07: target runs of what each family proposes."""
     frame = evidence.table("rq4", "downstream")
     bpb = frame[frame["level"] == "topics"].set_index("family")["target_bpb"]
-    return {"lowest_bpb": _others_above(evidence, bpb, BEST_FAMILY)}
+    return {"lowest_bpb": _others_above(evidence, "rq4", bpb, BEST_FAMILY)}
 
 
-def _others_above(evidence: Evidence, bpb: pd.Series, best: str) -> list[Estimate]:
-    """How much higher every other target run is than ``best``."""
+def _others_above(evidence: Evidence, question: str, bpb: pd.Series, best: str) -> list[Estimate]:
+    """How much higher every other target mix of a question is than ``best``."""
     return [
-        evidence.between_runs(value - bpb[best], str(name))
+        evidence.between_runs(question, value - bpb[best], str(name))
         for name, value in bpb.items()
         if name != best
     ]
 
 
 def granularity(evidence: Evidence) -> Measured:
-    """C08: single target runs, and fit to the average BPB of the held-out mixes."""
+    """C08: target runs, and fit to the average BPB of the held-out mixes."""
     bpb = evidence.table("rq5", "granularity").set_index("granularity")["target_bpb"]
     held_out = evidence.table("rq5", "held_out")
     predicted = held_out[list(GRANULARITIES)].to_numpy()
@@ -168,20 +168,20 @@ def granularity(evidence: Evidence) -> Measured:
         return evidence.resampled(found[i] - found[j], difference, f"{one} over {other}")
 
     return {
-        "task_bpb": _others_above(evidence, bpb, "task"),
+        "task_bpb": _others_above(evidence, "rq5", bpb, "task"),
         "fit_rises": [above("task", "aggregated")],
         "fit_never_falls": [above("family", "aggregated"), above("task", "family")],
     }
 
 
 def repetition_constraint(evidence: Evidence) -> Measured:
-    """C09: what each of three places for the constraint repeats, and its single target run."""
+    """C09: what each of three places for the constraint repeats, and its target runs."""
     frame = evidence.table("rq6", "repetition_constraints").set_index("approach")
     factor = evidence.summary("rq6")["repetition_factor"]
     repeats = frame["largest_repetition"] / factor
     return {
         "better_than_others": _others_above(
-            evidence, frame["target_bpb"], "constrained-optimization"
+            evidence, "rq6", frame["target_bpb"], "constrained-optimization"
         ),
         "optimization_keeps_k": [evidence.exact(repeats["constrained-optimization"])],
         "swarm_breaks_k": [evidence.exact(repeats["constrained-swarm"])],
@@ -209,12 +209,12 @@ def repetition_factor(evidence: Evidence) -> Measured:
 
 
 def solvers(evidence: Evidence) -> Measured:
-    """C11: measured (single target runs) and predicted BPB of each solver's mix."""
+    """C11: measured (target runs) and predicted BPB of each solver's mix."""
     frame = evidence.table("rq7", "solvers").set_index(["level", "solver"])
     predicted = frame["predicted_bpb"]
     return {
         "kl_measured_lowest": _others_above(
-            evidence, frame["measured_bpb"].loc["topics"], "kl-0.05"
+            evidence, "rq7", frame["measured_bpb"].loc["topics"], "kl-0.05"
         ),
         "exact_predicted_lowest": [
             evidence.exact(value - predicted[level, "exact"], f"{level} {solver}")

@@ -80,9 +80,15 @@ class Evidence:
         half = self._quantile(freedom) * math.sqrt(variance)
         return Estimate(mean, mean - half, mean + half, label)
 
-    def between_runs(self, difference: float, label: str = "", *, unit: float = 1.0) -> Estimate:
-        """A difference of two single target runs; ``unit`` turns BPB into the difference's unit."""
-        half = unit * self.run_difference
+    def between_runs(
+        self, question: str, difference: float, label: str = "", *, unit: float = 1.0
+    ) -> Estimate:
+        """A difference of two of a question's target mixes, each the mean of its repetitions.
+
+        ``unit`` turns BPB into the difference's unit.
+        """
+        repeats = read_json(self.results / question / "provenance.json")["target_repeats"]
+        half = unit * self.run_difference / math.sqrt(repeats)
         return Estimate(difference, difference - half, difference + half, label)
 
     @property

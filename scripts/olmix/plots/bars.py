@@ -8,7 +8,12 @@ import pandas as pd
 
 from olmix.plots.style import COLOURS
 
-__all__ = ["bpb_bars", "seed_bars"]
+__all__ = ["bpb_bars", "either_side", "seed_bars"]
+
+
+def either_side(errors: pd.Series) -> tuple[np.ndarray, np.ndarray] | None:
+    """Standard errors as the ``errors`` of `bpb_bars`; None where single runs were measured."""
+    return None if errors.isna().all() else (errors.to_numpy(), errors.to_numpy())
 
 
 def bpb_bars(

@@ -23,6 +23,10 @@ def methods(answer: Path) -> plt.Figure:
     points = frame[frame["method"] != "natural"].sort_values(["proxy_runs", "method"])
     figure, axis = plt.subplots(figsize=(COLUMN_WIDTH * 1.25, 2.2), layout="constrained")
     axis.axhline(natural, color=COLOURS["natural"], linestyle="--", label="natural: no runs")
+    axis.errorbar(
+        points["proxy_runs"], points["target_bpb"], points["target_error"], fmt="none", capsize=2,
+        ecolor="#333333", elinewidth=0.8,
+    )  # fmt: skip
     for row, marker in zip(points.itertuples(), cycle(_MARKERS), strict=False):
         axis.scatter(
             row.proxy_runs, row.target_bpb, s=24, zorder=3, marker=marker,

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from olmix.plots.bars import bpb_bars
+from olmix.plots.bars import bpb_bars, either_side
 from olmix.plots.style import COLOURS, PAGE_WIDTH
 from olmix.questions.rq3 import DISTRIBUTIONS, LEVELS
 
@@ -24,8 +24,9 @@ def swarm_distribution(answer: Path) -> plt.Figure:
     )
     colours = [COLOURS[kind] for kind in DISTRIBUTIONS]
     for axis, level in zip(axes, LEVELS, strict=False):
-        values = frame.loc[level].loc[list(DISTRIBUTIONS), "measured_bpb"]
-        bpb_bars(axis, DISTRIBUTIONS, values, colours=colours)
+        part = frame.loc[level].loc[list(DISTRIBUTIONS)]
+        errors = either_side(part["measured_error"])
+        bpb_bars(axis, DISTRIBUTIONS, part["measured_bpb"], errors=errors, colours=colours)
         axis.set_title(TITLES[level])
     axes[0].set_ylabel("average BPB of the target")
     _fit_bars(axes[2], frame)

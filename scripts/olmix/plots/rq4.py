@@ -5,7 +5,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from olmix.plots.bars import bpb_bars
+from olmix.plots.bars import bpb_bars, either_side
 from olmix.plots.families import FAMILY_LABELS, family_curves
 from olmix.plots.style import COLOURS, PAGE_WIDTH
 
@@ -55,6 +55,7 @@ def _families(answer: Path, level: str) -> plt.Figure:
         axes[1],
         [FAMILY_LABELS[family].replace(" ", "\n") for family in bars.index],
         bars["target_bpb"],
+        errors=either_side(bars["target_error"]),
         colours=[COLOURS[family] for family in bars.index],
     )
     axes[1].tick_params(axis="x", labelsize=6)

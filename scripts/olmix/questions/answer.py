@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count, islice, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from olmix.environment import environment
 from olmix.errors import OlmixError
 from olmix.files import content_hash, read_json, replacing, write_json
 from olmix.study.scale import NOTICES
+from olmix.study.spec import repeat_name
 from olmix.tables import SwarmTable, read_swarm
 from olmix.update_sequence import UpdateSequence, load_updates
 
@@ -50,9 +52,19 @@ class QuestionData:
         return read_swarm(self.tables[swarm] / "ratios.csv", self.tables[swarm] / "metrics.csv")
 
     def averages(self, swarm: str) -> dict[str, float]:
-        """Measured average BPB of each run of a swarm, by run name."""
-        table = self.table(swarm)
-        return dict(zip(table.runs, table.metrics.mean(1).tolist(), strict=True))
+        """Measured average BPB of each run of a swarm, by run name: the mean of its repetitions."""
+        return self._repetitions(swarm).mean(axis=1).to_dict()
+
+    def errors(self, swarm: str) -> dict[str, float]:
+        """The standard error of each of `averages`; not a number without repetitions."""
+        return self._repetitions(swarm).sem(axis=1).to_dict()
+
+    def _repetitions(self, swarm: str) -> pd.DataFrame:
+        """Average BPB: a row per run, a column per repetition."""
+        names = (repeat_name(swarm, repeat) for repeat in count())
+        found = [swarm, *takewhile(self.tables.__contains__, islice(names, 1, None))]
+        tables = [self.table(name) for name in found]
+        return pd.DataFrame({i: pd.Series(t.metrics.mean(1), t.runs) for i, t in enumerate(tables)})
 
     def proposal(self, study: str, name: str) -> dict[str, Any]:
         """The record of a proposed mix (``mix.json``)."""
@@ -107,6 +119,7 @@ class Answer:
                 "engine": engine,
                 **notice,
                 "seeds": settings["seeds"],
+                "target_repeats": settings["target_repeats"],
                 "config_hash": content_hash(json.loads(json.dumps(settings))),
                 "inputs": sorted(str(path) for path in self.inputs.tables.values()),
                 **environment(),

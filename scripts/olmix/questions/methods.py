@@ -13,7 +13,7 @@ __all__ = ["answer"]
 
 def answer(data: QuestionData, result: Answer, methods: Iterable[MixingMethod]) -> None:
     """Target BPB, proxy runs and the seven choices of each method; the natural mix beside them."""
-    measured = data.averages("methods-target")
+    measured, errors = data.averages("methods-target"), data.errors("methods-target")
     natural = next(iter(data.averages("natural-topics").values()))
     rows = []
     for method in methods:
@@ -25,6 +25,7 @@ def answer(data: QuestionData, result: Answer, methods: Iterable[MixingMethod]) 
                 "label": choices.pop("label"),
                 "proxy_runs": len(data.table(f"method-{method.name}")),
                 "target_bpb": measured[method.name],
+                "target_error": errors[method.name],
                 "below_natural": natural - measured[method.name],
                 "predicted_bpb": proposal["average"],
                 "largest_repetition": max(proposal["repetition"].values()),

@@ -28,22 +28,30 @@ PRIOR_SWARMS = {"natural": "topics", "strong": "topics-strong", "weak": "topics-
 def answer(data: QuestionData, result: Answer) -> None:
     """Target BPB of each swarm's mix, and its model's fit around the optima of its level."""
     fit = {level: _level_fits(data, level) for level in LEVELS}
-    measured = data.averages("rq3-target")
+    measured, errors = data.averages("rq3-target"), data.errors("rq3-target")
     distributions = pd.DataFrame(
         [
             {
                 "level": level,
                 "distribution": kind,
-                **_row(measured[f"{level}-{kind}"], fit[level][SWARMS[f"{level}-{kind}"]]),
+                "measured_bpb": measured[f"{level}-{kind}"],
+                "measured_error": errors[f"{level}-{kind}"],
+                **_fit(fit[level][SWARMS[f"{level}-{kind}"]]),
             }
             for level in LEVELS
             for kind in DISTRIBUTIONS
         ]
     )
     measured = data.averages("rq3-priors-target") | {"natural": measured["topics-sparse"]}
+    errors = data.errors("rq3-priors-target") | {"natural": errors["topics-sparse"]}
     priors = pd.DataFrame(
         [
-            {"prior": prior, **_row(measured[prior], fit["topics"][PRIOR_SWARMS[prior]])}
+            {
+                "prior": prior,
+                "measured_bpb": measured[prior],
+                "measured_error": errors[prior],
+                **_fit(fit["topics"][PRIOR_SWARMS[prior]]),
+            }
             for prior in PRIORS
         ]
     )
@@ -71,8 +79,8 @@ def _level_fits(data: QuestionData, level: str) -> dict[str, Fit]:
     return fits(models, join_runs(tests))
 
 
-def _row(measured: float, fit: Fit) -> dict[str, float]:
-    return {"measured_bpb": measured, "fit": fit.mean, "fit_low": fit.low, "fit_high": fit.high}
+def _fit(fit: Fit) -> dict[str, float]:
+    return {"fit": fit.mean, "fit_low": fit.low, "fit_high": fit.high}
 
 
 def _by_task(fit: dict[str, dict[str, Fit]]) -> pd.DataFrame:

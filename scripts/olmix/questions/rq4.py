@@ -113,7 +113,7 @@ def _curves_by_domains(data: QuestionData) -> pd.DataFrame:
 
 def _downstream(data: QuestionData) -> pd.DataFrame:
     """Target BPB of what each family proposes, by the solver the paper gives it."""
-    measured = data.averages("rq4-target")
+    measured, errors = data.averages("rq4-target"), data.errors("rq4-target")
     return pd.DataFrame(
         [
             {
@@ -122,6 +122,7 @@ def _downstream(data: QuestionData) -> pd.DataFrame:
                 "solver": solver_name(FAMILY_SOLVERS[family]),
                 "runs": len(data.table(level)),
                 "target_bpb": measured[f"{level}-{family}"],
+                "target_error": errors[f"{level}-{family}"],
                 "predicted_bpb": data.proposal("rq4", f"{level}-{family}")["average"],
             }
             for level in LEVELS

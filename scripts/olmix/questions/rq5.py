@@ -32,7 +32,8 @@ def answer(data: QuestionData, result: Answer) -> None:
     models = {
         g: replace(OLMIX_BASE, granularity=g).fit(swarm, data.families) for g in GRANULARITIES
     }
-    targets, proxies = data.averages("rq5-target"), data.averages("rq5-proxy")
+    targets, errors = data.averages("rq5-target"), data.errors("rq5-target")
+    proxies = data.averages("rq5-proxy")
     rows = []
     for granularity, model in models.items():
         scored = score(model, swarm, held_out, data.families)
@@ -40,6 +41,7 @@ def answer(data: QuestionData, result: Answer) -> None:
             {
                 "granularity": granularity,
                 "target_bpb": targets[granularity],
+                "target_error": errors[granularity],
                 "fit": scored.average,
                 "fit_of_outputs": scored.mean,
                 "proxy_bpb": proxies[granularity],
@@ -57,7 +59,7 @@ def answer(data: QuestionData, result: Answer) -> None:
             "highest_fit": table["fit"].idxmax(),
             "lowest_target_bpb": table["target_bpb"].idxmin(),
             "lowest_proxy_bpb": table["proxy_bpb"].idxmin(),
-            **{name: table[name].to_dict() for name in table.columns},
+            **{name: table[name].to_dict() for name in table.columns if name != "target_error"},
             "fit_above_aggregated": _differences(predicted),
         }
     )

@@ -45,7 +45,8 @@ def answer(data: QuestionData, result: Answer) -> None:
 
 def _constraints(data: QuestionData) -> pd.DataFrame:
     """A row per approach: how often its most repeated domain is seen in R tokens, target BPB."""
-    measured, k = data.averages("rq6-target"), data.settings["repetition"]
+    measured, errors = data.averages("rq6-target"), data.errors("rq6-target")
+    k = data.settings["repetition"]
     rows = []
     for approach, (swarm, optimization) in APPROACHES.items():
         seen = data.proposal("rq6", approach)["repetition"]
@@ -59,6 +60,7 @@ def _constraints(data: QuestionData) -> pd.DataFrame:
                 "largest_repetition": seen[most],
                 "most_repeated": most,
                 "target_bpb": measured[approach],
+                "target_error": errors[approach],
             }
         )
     return pd.DataFrame(rows)

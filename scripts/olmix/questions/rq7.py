@@ -12,7 +12,7 @@ LEVELS = ("topics", "sources")
 
 def answer(data: QuestionData, result: Answer) -> None:
     """Measured (target) and predicted (proxy) BPB of each solver's mix, at both levels."""
-    measured = data.averages("rq7-target")
+    measured, errors = data.averages("rq7-target"), data.errors("rq7-target")
     rows = []
     for level in LEVELS:
         for solver in SOLVERS:
@@ -22,6 +22,7 @@ def answer(data: QuestionData, result: Answer) -> None:
                     "level": level,
                     "solver": solver,
                     "measured_bpb": measured[name],
+                    "measured_error": errors[name],
                     "predicted_bpb": data.proposal("rq7", name)["average"],
                 }
             )

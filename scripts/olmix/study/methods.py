@@ -120,5 +120,6 @@ def plan_methods(plan: Plan, scale: Scale, methods: Iterable[MixingMethod], doma
         )
     plan.propose("methods", proposals)
     natural = plan.sample(MixesSpec("natural-topics", TOPICS, 1, kind="natural"), TARGET)
-    targets = plan.train_proposals("methods", TARGET, "methods-target")
-    plan.question("methods", studies=["methods"], swarms=[natural, targets])
+    repeats = scale["target_repeats"]
+    targets = plan.train_proposals("methods", TARGET, "methods-target", repeats=repeats)
+    plan.question("methods", studies=["methods"], swarms=[natural, *targets])

@@ -4,6 +4,7 @@ A function per question, in the paper's order. Swarms are shared by name: ``topi
 swarm over the initial domains that most questions fit, ``sources`` the dense one over sources.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from olmix.study.scale import Scale
@@ -49,6 +50,12 @@ def _sources(plan: Plan, scale: Scale) -> str:
     return plan.sample(MixesSpec("sources", SOURCES, size, kind="dense"), scale.proxy)
 
 
+def _targets(plan: Plan, scale: Scale, study: str, only: Iterable[str] | None = None) -> list[str]:
+    """The target runs of a study's proposals, repeated as often as the scale says."""
+    name, repeats = f"{study}-target", scale["target_repeats"]
+    return plan.train_proposals(study, TARGET, name, only, repeats=repeats)
+
+
 def _rq1(plan: Plan, scale: Scale) -> None:
     """Proxy sizes against the target, all on the same mixes and with the same data seeds."""
     settings = scale["rq1"]
@@ -86,7 +93,7 @@ def _rq2(plan: Plan, scale: Scale) -> None:
     ]
     proxies = plan.train_proposals("rq2", scale.proxy, "rq2-proxy")
     targets = plan.train_proposals("rq2", TARGET, "rq2-target", at_target)
-    plan.question("rq2", studies=["rq2"], swarms=[proxies, targets])
+    plan.question("rq2", studies=["rq2"], swarms=[*proxies, *targets])
 
 
 def _rq3(plan: Plan, scale: Scale) -> None:
@@ -123,10 +130,7 @@ def _rq3(plan: Plan, scale: Scale) -> None:
         for prior, source in (("strong", "topics-sparse"), ("weak", "weak"))
     }
     plan.propose("rq3-priors", [ProposalSpec(prior, swarm) for prior, swarm in centred.items()])
-    targets = [
-        plan.train_proposals("rq3", TARGET, "rq3-target", swarms),
-        plan.train_proposals("rq3-priors", TARGET, "rq3-priors-target"),
-    ]
+    targets = _targets(plan, scale, "rq3", swarms) + _targets(plan, scale, "rq3-priors")
     plan.question(
         "rq3",
         studies=["rq3", "rq3-priors"],
@@ -155,9 +159,9 @@ def _rq4(plan: Plan, scale: Scale) -> None:
             if solver != FAMILY_SOLVERS[family]
         ]
     plan.propose("rq4", proposals)
-    targets = plan.train_proposals("rq4", TARGET, "rq4-target")
+    targets = _targets(plan, scale, "rq4")
     pools = [f"topics-{m}" for m in scale["rq2"]["domains"] if m != max(scale["rq2"]["domains"])]
-    plan.question("rq4", studies=["rq4"], swarms=[*swarms.values(), *pools, targets])
+    plan.question("rq4", studies=["rq4"], swarms=[*swarms.values(), *pools, *targets])
 
 
 def _rq5(plan: Plan, scale: Scale) -> None:
@@ -175,10 +179,7 @@ def _rq5(plan: Plan, scale: Scale) -> None:
         )
         for g in granularities
     ]  # fmt: skip
-    runs = [
-        plan.train_proposals("rq5", scale.proxy, "rq5-proxy"),
-        plan.train_proposals("rq5", TARGET, "rq5-target"),
-    ]
+    runs = plan.train_proposals("rq5", scale.proxy, "rq5-proxy") + _targets(plan, scale, "rq5")
     plan.question("rq5", studies=["rq5"], swarms=[swarm, *tests, *runs])
 
 
@@ -199,8 +200,8 @@ def _rq6(plan: Plan, scale: Scale) -> None:
         for factor in scale["rq6"]["factors"]
     ]
     plan.propose("rq6", [*approaches, *factors])
-    targets = plan.train_proposals("rq6", TARGET, "rq6-target", [a.name for a in approaches])
-    plan.question("rq6", studies=["rq6"], swarms=[swarm, capped, targets])
+    targets = _targets(plan, scale, "rq6", [a.name for a in approaches])
+    plan.question("rq6", studies=["rq6"], swarms=[swarm, capped, *targets])
 
 
 def _rq7(plan: Plan, scale: Scale) -> None:
@@ -220,8 +221,8 @@ def _rq7(plan: Plan, scale: Scale) -> None:
             for name, solver in solvers.items()
         ],
     )
-    targets = plan.train_proposals("rq7", TARGET, "rq7-target")
-    plan.question("rq7", studies=["rq7"], swarms=[*swarms.values(), targets])
+    targets = _targets(plan, scale, "rq7")
+    plan.question("rq7", studies=["rq7"], swarms=[*swarms.values(), *targets])
 
 
 def _noise(plan: Plan, scale: Scale) -> None:

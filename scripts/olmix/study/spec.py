@@ -21,6 +21,7 @@ __all__ = [
     "as_params",
     "from_params",
     "job_sizes",
+    "repeat_name",
 ]
 
 
@@ -149,17 +150,29 @@ class Plan:
         return spec
 
     def train_proposals(
-        self, study: str, model: str, name: str, only: Iterable[str] | None = None
-    ) -> str:
-        """Add the runs of a model on a study's proposals (or some of them)."""
+        self,
+        study: str,
+        model: str,
+        name: str,
+        only: Iterable[str] | None = None,
+        *,
+        repeats: int = 1,
+    ) -> list[str]:
+        """Add the runs of a model on a study's proposals (or some of them).
+
+        Each is repeated with another data order, as a swarm of its own; see `repeat_name`.
+        """
         names = (
             tuple(p.name for p in self.studies[study].proposals) if only is None else tuple(only)
         )
-        spec = SwarmSpec(
-            name, study, model, len(names), names, made_by="propose_mixes", stage="final"
-        )
-        _put(self.swarms, name, spec)
-        return name
+        swarms = [repeat_name(name, repeat) for repeat in range(repeats)]
+        for seed, swarm in enumerate(swarms):
+            spec = SwarmSpec(
+                swarm, study, model, len(names), names, seed=seed, made_by="propose_mixes",
+                stage="final",
+            )  # fmt: skip
+            _put(self.swarms, swarm, spec)
+        return swarms
 
     def question(self, name: str, *, studies: Iterable[str], swarms: Iterable[str]) -> None:
         """Say what a question's analysis reads."""
@@ -187,6 +200,11 @@ class Plan:
             study = self.mixes[swarm.mixes].prior.split("/")[0]
         studied = self.studies[study].swarms if study else ()
         return (*studied, *self.after.get(name, ()))
+
+
+def repeat_name(swarm: str, repeat: int) -> str:
+    """The name of a swarm's repetition; the first is the swarm itself."""
+    return f"{swarm}-repeat{repeat}" if repeat else swarm
 
 
 def _put(table: dict[str, Any], name: str, value: Any) -> None:
