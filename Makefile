@@ -11,6 +11,9 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # The released swarms are in the report where they were looked at.
 REPORTED = all $(if $(wildcard results/published/published_table),published)
 
+# A process of tests per core; the tests of a file share what they set up.
+WORKERS = --numprocesses auto --dist loadfile
+
 .PHONY: tiny report gallery test test-fast lint format benchmarks lock system clean
 
 tiny: $(READY)  ## the main figure at the tiny scale
@@ -26,10 +29,10 @@ gallery: $(READY)  ## the pictures and numbers that README.md shows
 	$(BIN)/snakemake gallery
 
 test: $(READY)  ## all tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(WORKERS)
 
 test-fast: $(READY)  ## the tests that take seconds
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest $(WORKERS) -m "not slow"
 
 lint: $(READY)  ## what CI checks before the tests
 	$(BIN)/ruff check scripts tests envs

@@ -52,7 +52,7 @@ def main(
             "settings": settings.to_dict(),
         }
     waiting = iter(wanted)
-    for shard, size in enumerate(job_sizes(len(wanted), model["runs_per_job"])):
+    for shard, size in enumerate(job_sizes(len(wanted), model)):
         listed: dict[str, dict[str, Any]] = {}
         for name in islice(waiting, size):
             # Two names may stand for one run: the same mix, proposed twice.

@@ -18,6 +18,16 @@ from olmix.tasks import fold_mmlu, outside_suite
 
 REPOSITORY = Path(__file__).parents[1]
 PUBLISHED = REPOSITORY.parent / "shared" / "data" / "published" / "dclm_swarm"
+# Folders whose tests take minutes.
+LONGEST = ("workflow", "slurm")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With several processes, long files first: then all processes end at about the same time."""
+    if not hasattr(config, "workerinput"):
+        return
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: (item.path not in slow, item.path.parent.name not in LONGEST))
 
 
 def _regressor(family: str, **learned: np.ndarray) -> Regressor:

@@ -37,6 +37,9 @@ STRATEGIES = (
     "full_recomputation", "swarm_reuse", "full_mixture_reuse", "partial_mixture_reuse", AUTO
 )  # fmt: skip
 CHAINS = [Chain(strategy, 3, "relaxed", 1) for strategy in STRATEGIES]
+# From its smallest budget on: hardly more runs than its probe.
+CHAINS += [Chain(AUTO, 1, "relaxed", 1)]
+NAMES = [f"{chain.strategy}-c{chain.c}" for chain in CHAINS]
 
 
 def script(name: str):
@@ -178,7 +181,7 @@ def objective(law: Law, request: Request, weights: np.ndarray) -> float:
     return law.bpb(weights).mean() + request.kl * divergence
 
 
-@pytest.mark.parametrize("chain", CHAINS, ids=STRATEGIES)
+@pytest.mark.parametrize("chain", CHAINS, ids=NAMES)
 def test_mixes_are_over_the_stages_domains_and_meet_the_caps(walk, tables, chain):
     for stage in walk.plan.stages:
         if chain.strategy == "full_recomputation" and stage != walk.plan.stages[-1]:
@@ -203,7 +206,7 @@ def test_full_recomputation_finds_the_laws_optimum(walk, final):
     assert -1e-9 <= objective(law, request, found) - objective(law, request, best) < 0.02 * gain
 
 
-@pytest.mark.parametrize("chain", CHAINS, ids=STRATEGIES)
+@pytest.mark.parametrize("chain", CHAINS, ids=NAMES)
 def test_no_chain_ends_worse_than_natural(walk, final, chain):
     work, law, _ = final
     natural = law.bpb(work.domains.natural().weights).mean()
@@ -286,7 +289,7 @@ def _gone(stages, start: int, place: int) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("chain", CHAINS[2:], ids=STRATEGIES[2:])
+@pytest.mark.parametrize("chain", CHAINS[2:], ids=NAMES[2:])
 def test_chains_train_what_the_plan_says(walk, tables, chain):
     for stage in walk.plan.updates:
         swarms = [tables[name] for name in (stage, f"{stage}-probe") if name in tables]
@@ -294,16 +297,16 @@ def test_chains_train_what_the_plan_says(walk, tables, chain):
         assert len(runs) == len(set(runs)) == walk.plan.budget(chain, stage)
 
 
-def test_auto_remembers_the_probes_of_earlier_stages(walk, tables):
-    chain = CHAINS[-1]
+@pytest.mark.parametrize("chain", CHAINS[-2:], ids=NAMES[-2:])
+def test_auto_remembers_the_probes_of_earlier_stages(walk, tables, chain):
     before = {name: table for name, table in tables.items() if name.startswith("add_code")}
     known = walk.work("add_sources").accumulated(chain, before, walk.pools)
     new = [run for run in known.runs if run.startswith(f"{chain.name}-")]
     assert len(new) == walk.plan.budget(chain, "add_code") > walk.plan.runs(chain, "add_code")
 
 
-def test_auto_choices_stay_within_partial_reuses_budget(walk, tables):
-    chain = CHAINS[-1]
+@pytest.mark.parametrize("chain", CHAINS[-2:], ids=NAMES[-2:])
+def test_auto_choices_stay_within_partial_reuses_budget(walk, tables, chain):
     for stage in walk.plan.updates:
         path = walk.folder / f"{stage}-choices.json"
         assert path.exists() == bool(walk.plan.probe_runs(chain, stage))
@@ -311,7 +314,7 @@ def test_auto_choices_stay_within_partial_reuses_budget(walk, tables):
             continue
         record = read_json(path)[chain.name]
         split = split_from_record(record)
-        assert swarm_size(split.dimension, 3) <= walk.plan.budget(chain, stage)
+        assert swarm_size(split.dimension, chain.c) <= walk.plan.budget(chain, stage)
         assert set(split.members) == set(walk.work(stage).domains.names)
         assert [step["coupling"] for step in record["steps"]] == sorted(
             (step["coupling"] for step in record["steps"]), reverse=True

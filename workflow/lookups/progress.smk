@@ -27,7 +27,7 @@ def trainings():
 
 def watched(swarm, numbers, listed):
     """What some jobs of a swarm train, for the record of progress."""
-    sizes = job_sizes(PLAN.swarms[swarm].size, model_of(swarm)["runs_per_job"])
+    sizes = job_sizes(PLAN.swarms[swarm].size, model_of(swarm))
     return Training(
         swarm=swarm,
         kind=TARGETS if swarm in TARGET_SWARMS else PROXIES,

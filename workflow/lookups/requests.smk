@@ -5,7 +5,7 @@ def job_size(swarm):
     """How many runs a swarm's jobs have at most, and how often a run is scored at most."""
     spec, model = PLAN.swarms[swarm], model_of(swarm)
     points = len(model.get("evaluate_at", ())) if spec.curve else 0
-    return job_sizes(spec.size, model["runs_per_job"])[0], 1 + points
+    return job_sizes(spec.size, model)[0], 1 + points
 
 
 def cost_of(swarm):

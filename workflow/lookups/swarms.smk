@@ -21,9 +21,7 @@ def space_of(swarm):
 
 def shards_of(swarm):
     """The jobs a swarm is trained in."""
-    return range(
-        len(job_sizes(PLAN.swarms[swarm].size, model_of(swarm)["runs_per_job"]))
-    )
+    return range(len(job_sizes(PLAN.swarms[swarm].size, model_of(swarm))))
 
 
 def mixes_file(swarm):

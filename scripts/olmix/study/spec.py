@@ -5,7 +5,7 @@ with these few records. The workflow reads them to know which files depend on wh
 read them (as job parameters) to know what to do.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -212,11 +212,16 @@ def _put(table: dict[str, Any], name: str, value: Any) -> None:
         raise OlmixError(f"plan: '{name}' is asked for twice, differently")
 
 
-def job_sizes(runs: int, runs_per_job: int) -> list[int]:
-    """How many runs each job of a swarm has: as few jobs as can be, as even as can be."""
-    jobs = -(-runs // runs_per_job)
-    each = -(-runs // jobs)
-    return [min(each, runs - start) for start in range(0, runs, each)]
+def job_sizes(runs: int, model: Mapping[str, Any]) -> list[int]:
+    """How many runs each job of a swarm of a scale's model has, as even as can be.
+
+    As few jobs as ``runs_per_job`` allows, but a multiple of ``jobs_at_once`` where the model says
+    so: then no core waits for the last job of a swarm.
+    """
+    together = model.get("jobs_at_once", 1)
+    jobs = -(-runs // (model["runs_per_job"] * together)) * together
+    each, more = divmod(runs, min(jobs, runs))
+    return [each + (job < more) for job in range(min(jobs, runs))]
 
 
 def as_params(spec: Any) -> dict[str, Any]:

@@ -107,7 +107,8 @@ class UpdatePlan:
             "low": chains(
                 [SWARM_REUSE, FULL_MIXTURE_REUSE, PARTIAL_MIXTURE_REUSE], [1, 2], "relaxed"
             )
-            + chains([SWARM_REUSE, FULL_MIXTURE_REUSE], [1, 2], "tight"),
+            + chains([SWARM_REUSE, FULL_MIXTURE_REUSE], [1, 2], "tight")
+            + chains([AUTO], [1, 2], "relaxed"),
         }
 
     def runs(self, chain: Chain, stage: str) -> int:

@@ -67,7 +67,7 @@ class Optimizer:
         Returns the norm of the gradients before clipping.
         """
         settings, rate = self.settings, learning_rate(self.settings, step)
-        norm = nn.utils.clip_grad_norm_(self.parameters, settings.grad_clip)
+        norm = self._clip(settings.grad_clip)
         gradients = [parameter.grad for parameter in self.parameters]
         with torch.no_grad():
             if settings.weight_decay:
@@ -89,6 +89,16 @@ class Optimizer:
                 parameter.grad.zero_()
             else:
                 parameter.grad = None
+        return norm
+
+    def _clip(self, largest: float) -> Tensor:
+        """Scale the gradients down to the norm ``largest``; their norm before."""
+        if not self.flat:
+            return nn.utils.clip_grad_norm_(self.parameters, largest)
+        # The same on one tensor, without looking for devices and types at every step.
+        gradient = self.parameters[0].grad
+        norm = torch.linalg.vector_norm(gradient)
+        gradient.mul_((largest / (norm + 1e-6)).clamp_(max=1.0))
         return norm
 
     def moments(self) -> Iterator[tuple[str, Tensor]]:
