@@ -44,13 +44,13 @@ PRESETS: dict[str, Preset] = {
     **{name: _proxy(name) for name in ("1m", "15m", "30m", "60m")},
     # Appendix "Experimental Setup": batch 512, rate 0.0018, length 4096, 100B tokens.
     "1b": Preset(4096, 512, 0.0018, 100_000_000_000),
-    # The relation of the proxies' lengths is that of their sizes. How they were chosen is in
-    # config/world.yaml: longer runs show less of the mix over the noise of seeds.
+    # Larger ones are trained longer. How long is long enough is in config/world.yaml: more steps
+    # show less of the mix over the noise of seeds.
     "tiny-1m": _tiny(steps=50, learning_rate=0.02),
     "tiny-15m": _tiny(steps=75, learning_rate=0.02),
     "tiny-30m": _tiny(steps=100, learning_rate=0.01),
-    "tiny-60m": _tiny(steps=150, learning_rate=0.015),
-    "tiny-target": _tiny(steps=180, learning_rate=0.01),
+    "tiny-60m": _tiny(steps=120, learning_rate=0.015),
+    "tiny-target": _tiny(steps=120, learning_rate=0.01),
 }
 
 
