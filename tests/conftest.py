@@ -18,16 +18,22 @@ from olmix.tasks import fold_mmlu, outside_suite
 
 REPOSITORY = Path(__file__).parents[1]
 PUBLISHED = REPOSITORY.parent / "shared" / "data" / "published" / "dclm_swarm"
-# Folders whose tests take minutes.
-LONGEST = ("workflow", "slurm")
+# What takes longest comes first where there are several processes, so that all end together; of the
+# two files with a SLURM of their own one process takes one after the other.
+LONGEST = ("workflow/test_smoke.py", "slurm/test_profile.py", "slurm/test_nodes.py")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With several processes, long files first: then all processes end at about the same time."""
+    """With several processes: the longest files, then other slow ones, then the rest."""
     if not hasattr(config, "workerinput"):
         return
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: (item.path not in slow, item.path.parent.name not in LONGEST))
+
+    def place(item: pytest.Item) -> tuple[int, bool]:
+        name = "/".join(item.path.parts[-2:])
+        return LONGEST.index(name) if name in LONGEST else len(LONGEST), item.path not in slow
+
+    items.sort(key=place)
 
 
 def _regressor(family: str, **learned: np.ndarray) -> Regressor:

@@ -36,7 +36,7 @@ def test_every_question_has_data_summary_and_provenance(finished):
         assert read_json(folder / "summary.json")["question"] == question
         provenance = read_json(folder / "provenance.json")
         assert provenance["scale"] == "smoke"
-        assert provenance["seeds"] == 2
+        assert (provenance["seeds"], provenance["target_repeats"]) == (2, 2)
 
 
 def test_every_figure_is_there_as_pdf_and_png(finished):
@@ -112,6 +112,21 @@ def test_changing_hardware_reruns_nothing(finished):
         assert "train_proxies" not in finished.planned(
             "results/smoke/collect_swarm/topics/ratios.csv"
         )
+    finally:
+        path.write_text(before)
+
+
+def test_another_world_is_made_again_and_a_remark_about_it_changes_nothing(finished):
+    path = finished.folder / "config" / "world.yaml"
+    before = path.read_text()
+    target = "results/smoke/collect_swarm/topics/ratios.csv"
+    try:
+        path.write_text(f"# A remark.\n{before}")
+        assert finished.planned(target) == {}
+        path.write_text(before.replace("leak: 0.05", "leak: 0.06"))
+        jobs = finished.planned(target)
+        assert jobs["build_domains"] == jobs["sample_swarm"] == 1
+        assert jobs["train_proxies"] > 0
     finally:
         path.write_text(before)
 
