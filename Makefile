@@ -12,7 +12,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 REPORTED = all $(if $(wildcard results/published/published_table),published)
 
 # A process of tests per core; the tests of a file share what they set up.
-WORKERS = --numprocesses auto --dist loadfile
+WORKERS = --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: tiny report gallery test test-fast lint format benchmarks lock system clean
 
