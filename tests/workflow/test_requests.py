@@ -124,9 +124,12 @@ def test_a_workstation_trains_a_target_alone(clone):
     assert "olmix train --nodes 1 --processes 8 " in done.stdout
 
 
-def test_several_nodes_are_refused_on_a_laptop(clone):
-    for name in READ:
-        (clone.folder / name).mkdir(parents=True)
-    done = clone.snakemake(JOBS["train_targets"], "--allowed-rules", *JOBS, scale="paper")
+def test_several_nodes_are_refused_on_a_laptop_before_anything_starts(clone):
+    done = clone.snakemake("figures/main_results.pdf", scale="paper")
+    said = done.stdout + done.stderr
     assert done.returncode != 0
-    assert "error: 4 nodes are asked for outside a SLURM job" in done.stdout + done.stderr
+    assert "4 nodes are asked for outside a SLURM job; use `--profile slurm`" in said
+    assert "Traceback" not in said
+    assert not (clone.folder / "results").exists()
+    # The list of jobs is for everyone.
+    assert clone.planned("figures/main_results.pdf", scale="paper")["train_targets"] > 0

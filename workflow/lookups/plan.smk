@@ -27,6 +27,7 @@ from olmix.study.single_updates import add_single_updates, load_single_updates
 from olmix.study.spec import SpaceSpec, as_params, job_sizes
 from olmix.study.stage_prints import domain_prints, lineage_prints
 from olmix.study.update_plan import FROM_SCRATCH, UpdatePlan
+from olmix.training.launch import check_nodes
 from olmix.update_sequence import INITIAL, load_updates
 
 validate(config, schema="../schemas/config.schema.yaml")

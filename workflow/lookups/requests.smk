@@ -33,3 +33,15 @@ def training_gpus(swarm):
 def evaluation_gpus(swarm):
     """The GPU that a job asks for which evaluates some of them."""
     return EVALUATION_GPUS[PLAN.swarms[swarm].model]
+
+
+def refuse_missing_nodes():
+    """Say before the first job, not after the last proxy, that no target can be trained here."""
+    if not workflow.local_exec:
+        return
+    for job in workflow.dag.needrun_jobs():
+        if job.rule.name == "train_targets":
+            try:
+                check_nodes(job.resources.nodes)
+            except OlmixError as error:
+                raise WorkflowError(str(error))

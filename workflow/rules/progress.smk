@@ -1,8 +1,10 @@
-# What a person sees of a run while it goes on, besides Snakemake's own lines: finished runs, time
-# left, the best so far. `--quiet` leaves it out; `python -m olmix progress` tells it elsewhere.
+# Around the jobs: before them, what cannot be trained here is refused. While they go on, a person sees
+# besides Snakemake's own lines the finished runs, the time left and the best so far; `--quiet` leaves
+# it out; `python -m olmix progress` tells it elsewhere.
 
 
 onstart:
+    refuse_missing_nodes()
     watch_training()
 
 

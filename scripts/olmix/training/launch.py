@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from olmix.errors import OlmixError
 
-__all__ = ["Start", "in_slurm", "launch_command", "started", "time_limit"]
+__all__ = ["Start", "check_nodes", "in_slurm", "launch_command", "started", "time_limit"]
 
 SPARE_SHARE, SPARE_MOST = 0.2, 300.0
 """Of a job's time limit this share, but at most so many seconds, is left to start and to end."""
@@ -44,6 +44,15 @@ def time_limit(minutes: float | None, environment: Mapping[str, str] = os.enviro
     return seconds - min(SPARE_SHARE * seconds, SPARE_MOST)
 
 
+def check_nodes(nodes: int, environment: Mapping[str, str] = os.environ) -> None:
+    """Refuse several nodes where nothing can give them."""
+    if nodes > 1 and not in_slurm(environment):
+        raise OlmixError(
+            f"{nodes} nodes are asked for outside a SLURM job; use `--profile slurm`, or "
+            "`--profile profiles/gpu` to train on this machine's GPUs alone"
+        )
+
+
 def launch_command(
     start: Start, arguments: Sequence[str], environment: Mapping[str, str] = os.environ
 ) -> list[str] | None:
@@ -59,11 +68,7 @@ def launch_command(
     job = ["-m", "olmix", *arguments, "--sharded"]
     if start.nodes == 1:
         return [*torchrun, "--standalone", *job]
-    if not in_slurm(environment):
-        raise OlmixError(
-            f"{start.nodes} nodes are asked for outside a SLURM job; use `--profile slurm`, or "
-            "`--profile profiles/gpu` to train on this machine's GPUs alone"
-        )
+    check_nodes(start.nodes, environment)
     nodes = str(start.nodes)
     # srun knows nothing of what the job asked for but the allocation: it is told again.
     srun = ["srun", f"--nodes={nodes}", f"--ntasks={nodes}", "--ntasks-per-node=1"]
