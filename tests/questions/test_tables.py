@@ -85,7 +85,7 @@ def test_models_as_the_paper_has_them():
     assert (proxy["batch_size"], proxy["sequence_length"]) == (64, 2048)
     assert proxy["learning_rate"] == 0.007
     assert table.loc[("paper", "target"), "tokens"] == 100_000_000_000
-    assert table.loc[("smoke", "30m"), "tokens"] == 20480  # as the scale overrides it
+    assert table.loc[("smoke", "30m"), "tokens"] == 10240  # as the scale overrides it
 
 
 def test_seven_choices_of_seven_methods():
