@@ -13,6 +13,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 # Prints what the command line and the profiles come to.
 READ = (
     "import json; from snakemake.cli import parse_args; args = vars(parse_args(None)[1]);"
+    "args['submissions'] = vars(args['max_jobs_per_timespan']);"
     "plain = lambda value: sorted(map(str, value)) if isinstance(value, frozenset) else str(value);"
     "print(json.dumps({key: plain(value) for key, value in args.items()}))"
 )
@@ -56,6 +57,10 @@ def test_slurm_is_not_bound_to_the_cores_of_this_machine():
     for key in ("keep_going", "rerun_incomplete", "show_failed_logs", "rerun_triggers"):
         assert slurm[key] == local[key]
     assert int(slurm["retries"]) > 0
+
+
+def test_a_cluster_gets_no_more_submissions_than_its_profile_says():
+    assert arguments("--profile", "slurm", "x")["submissions"] == "{'max_jobs': 5, 'timespan': 1.0}"
 
 
 @pytest.mark.slow
