@@ -5,19 +5,22 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.installed
 SYSTEM := slurm-wlm munge chromium chromium-driver
 
-# Rules call python and torchrun by name.
-export PATH := $(CURDIR)/$(BIN):$(PATH)
-
 # The released swarms are in the report where they were looked at.
 REPORTED = all $(if $(wildcard results/published/published_table),published)
 
 # A process of tests per core; the tests of a file share what they set up.
 WORKERS = --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: tiny report gallery test test-fast lint format benchmarks lock system clean
+.PHONY: tiny demo report gallery test test-fast lint format benchmarks lock system clean
 
 tiny: $(READY)  ## the main figure at the tiny scale
 	$(BIN)/snakemake figures/main_results.pdf
+
+demo: $(READY)  ## from text that every machine here has to a mix, then an update of it: results/mix/index.html
+	test -f config/scales/demo.yaml || $(BIN)/python -m olmix init --demo --minutes 10
+	$(BIN)/snakemake mix --config scale=demo
+	grep -q add_readmes config/scales/demo.yaml || { cp -rp data/demo/later/readmes data/demo/source/ && $(BIN)/python -m olmix update demo; }
+	$(BIN)/snakemake mix --config scale=demo
 
 report: $(READY)  ## every figure and table on one page: report.html (runs what is missing)
 	$(BIN)/snakemake $(REPORTED)
@@ -26,7 +29,7 @@ report: $(READY)  ## every figure and table on one page: report.html (runs what 
 gallery: $(READY)  ## the pictures and numbers that README.md shows
 	$(BIN)/snakemake cost --config scale=paper
 	$(BIN)/snakemake cost
-	$(BIN)/snakemake gallery
+	$(BIN)/snakemake gallery rule_graph --forcerun gallery rule_graph
 
 test: $(READY)  ## all tests
 	$(BIN)/python -m pytest $(WORKERS)
@@ -38,6 +41,7 @@ lint: $(READY)  ## what CI checks before the tests
 	$(BIN)/ruff check scripts tests envs
 	$(BIN)/ruff format --check scripts tests envs
 	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/mypy
 
 format: $(READY)
 	$(BIN)/ruff check --fix scripts tests envs
@@ -65,4 +69,4 @@ $(READY): envs/requirements.lock pyproject.toml
 	touch $(READY)
 
 clean:  ## remove what set-up and runs made
-	rm -rf $(VENV) .snakemake .pytest_cache .ruff_cache
+	rm -rf $(VENV) .snakemake .mypy_cache .pytest_cache .ruff_cache

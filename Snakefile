@@ -12,11 +12,8 @@ report: "workflow/report/workflow.rst"
 
 
 include: "workflow/lookups/plan.smk"
-include: "workflow/lookups/swarms.smk"
 include: "workflow/lookups/requests.smk"
-include: "workflow/lookups/updates.smk"
 include: "workflow/lookups/results.smk"
-include: "workflow/lookups/cost.smk"
 include: "workflow/lookups/progress.smk"
 include: "workflow/rules/domains.smk"
 include: "workflow/rules/swarms.smk"
@@ -39,6 +36,11 @@ if SCALE["engine"] == "simulate":
     include: "workflow/rules/simulate.smk"
 
 
+# After all other rules: what they make is what there is.
+include: "workflow/lookups/unknown.smk"
+include: "workflow/rules/unknown.smk"
+
+
 # Seconds each: with a cluster they run where Snakemake runs, and do not wait in its queue.
 localrules:
     all,
@@ -55,8 +57,6 @@ localrules:
 rule all:
     default_target: True
     input:
-        every_figure(),
-        every_question(),
-        "results/tables",
-        "results/claims.csv",
-        every_page(),
+        expand("figures/{name}.pdf", name=MADE_FIGURES),
+        ANSWERS.values(),
+        PAGES,

@@ -13,7 +13,7 @@ from olmix.domains import DomainSet
 from olmix.errors import OlmixError
 from olmix.evaluation.suite import Suite
 from olmix.files import write_json
-from olmix.job import job_log
+from olmix.provenance.job import job_log
 
 
 def main(data: dict[str, Any], out: Path) -> None:
@@ -32,8 +32,8 @@ def main(data: dict[str, Any], out: Path) -> None:
 
 
 def write_law(law: dict[str, Any], out: Path) -> None:
-    """Draw the law of a seed; `olmix.study.simulated_runs` takes it for a corpus and its models."""
-    from olmix.law_design import LawDesign
+    """Draw the law of a seed; `olmix.simulation.runs` takes it for a corpus and its models."""
+    from olmix.simulation.design import LawDesign
 
     design = LawDesign.load(law["design"])
     design.catalogue.save(out / "domains.json")
@@ -67,6 +67,8 @@ def link_corpora(corpora: dict[str, str], out: Path) -> None:
     for name, place in places.items():
         (out / name).symlink_to(place.resolve())
 
+
+snakemake: Any  # what the workflow tells the job
 
 if __name__ == "__main__":
     with job_log(snakemake.log[0]):

@@ -1,17 +1,18 @@
 """Judge the paper's claims by what was measured here: tables, a document, a picture."""
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from olmix.captions import figure_caption
 from olmix.claims.board import compare_repetitions, in_markdown, judge, verdicts
 from olmix.claims.evidence import Evidence
+from olmix.claims.figures import scoreboard
 from olmix.claims.settings import load_claims
 from olmix.files import replacing, write_text
-from olmix.job import job_log
-from olmix.plots.claims import scoreboard
-from olmix.plots.style import save, stamp, style
+from olmix.presentation.captions import figure_caption
+from olmix.presentation.style import save, stamp, style
+from olmix.provenance.job import job_log
 
 
 def main(
@@ -43,6 +44,8 @@ def _write(frame: pd.DataFrame, path: str) -> None:
     with replacing(path) as temporary:
         frame.to_csv(temporary, index=False)
 
+
+snakemake: Any  # what the workflow tells the job
 
 if __name__ == "__main__":
     with job_log(snakemake.log[0]):

@@ -1,8 +1,9 @@
 """Collect a swarm's mixes and metrics into ``ratios.csv`` and ``metrics.csv``."""
 
 from pathlib import Path
+from typing import Any
 
-from olmix.job import job_log
+from olmix.provenance.job import job_log
 from olmix.study.mixes import collect_metrics
 from olmix.tables import read_mixes, write_table
 
@@ -17,6 +18,8 @@ def main(mixes: Path, evaluations: list[Path], ratios: Path, metrics: Path) -> N
     write_table(ratios, measured, domains, weights[rows])
     write_table(metrics, measured, tasks, values)
 
+
+snakemake: Any  # what the workflow tells the job
 
 if __name__ == "__main__":
     with job_log(snakemake.log[0]):

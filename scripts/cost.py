@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from olmix.cost.compute import Machine
+from olmix.cost.report import StudyCost, cost_lines, finished_runs
 from olmix.files import write_text
-from olmix.job import job_log
-from olmix.study.compute import Machine
-from olmix.study.cost_report import StudyCost, cost_lines, finished_runs
+from olmix.provenance.job import job_log
 
 
 def main(params: Mapping[str, Any]) -> None:
@@ -34,13 +34,15 @@ def main(params: Mapping[str, Any]) -> None:
 
 
 def write_table(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows as CSV."""
+    """Write the rows of a table as CSV."""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]) if rows else ["empty"], lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     write_text(path, text.getvalue())
 
+
+snakemake: Any  # what the workflow tells the job
 
 if __name__ == "__main__":
     with job_log(snakemake.log[0]):

@@ -10,7 +10,7 @@ from typing import Any
 
 from olmix.evaluation.suite import Suite
 from olmix.files import read_json, write_json
-from olmix.job import job_log
+from olmix.provenance.job import job_log
 from olmix.training.gpus import own_gpus
 
 
@@ -63,7 +63,7 @@ def evaluate_runs(
     import torch
 
     from olmix.evaluation.runs import evaluate_run
-    from olmix.evaluation.suite import TokenisedSuite
+    from olmix.evaluation.tokens import TokenisedSuite
 
     torch.set_num_threads(threads)
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -75,6 +75,8 @@ def evaluate_runs(
         write_json(out / f"{folder.name}.json", result)
         logging.info("%d of %d runs scored, last %.4f", number, len(folders), result["average"])
 
+
+snakemake: Any  # what the workflow tells the job
 
 if __name__ == "__main__":
     with job_log(snakemake.log[0]), own_gpus(snakemake.resources.processes):

@@ -3,10 +3,11 @@
 import logging
 import os
 from pathlib import Path
+from typing import Any
 
 from olmix.corpus.hub import PUBLIC, Hub
 from olmix.files import write_json
-from olmix.job import job_log
+from olmix.provenance.job import job_log
 from olmix.published.fetch import fetch_released, list_released
 
 
@@ -28,6 +29,8 @@ def main(dataset: str, revision: str, local: str | None, downloads: Path, out: P
     logging.info("%s: %d files in %s", origin, len(files), root)
     write_json(out, {"origin": origin, "root": str(root.resolve()), "files": files})
 
+
+snakemake: Any  # what the workflow tells the job
 
 if __name__ == "__main__":
     with job_log(snakemake.log[0]):

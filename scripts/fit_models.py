@@ -5,31 +5,31 @@ from pathlib import Path
 from typing import Any
 
 from olmix.files import read_json
-from olmix.job import job_log
+from olmix.provenance.job import job_log
 from olmix.study.proposals import fit_proposal
 from olmix.study.spec import StudySpec, from_params
-from olmix.tables import read_swarm
+from olmix.tables import SwarmTable, read_swarms
 
 
-def main(data: Path, swarms: dict[str, Path], study: dict[str, Any], out: Path) -> None:
+def main(data: Path, swarms: dict[str, SwarmTable], study: dict[str, Any], out: Path) -> None:
     """Write ``<proposal>.json`` in ``out``: one fitted model each."""
     families = read_json(data / "families.json")
-    tables = {
-        name: read_swarm(at / "ratios.csv", at / "metrics.csv") for name, at in swarms.items()
-    }
     spec = from_params(StudySpec, study)
+    out.mkdir(parents=True, exist_ok=True)  # a study may have nothing to fit
     for proposal in spec.proposals:
-        model = fit_proposal(proposal, tables[proposal.swarm], families)
+        model = fit_proposal(proposal, swarms[proposal.swarm], families)
         model.save(out / f"{proposal.name}.json")
-    logging.info("%d models fitted on %s", len(spec.proposals), ", ".join(tables))
+    logging.info("%d models fitted on %s", len(spec.proposals), ", ".join(swarms))
 
+
+snakemake: Any  # what the workflow tells the job
 
 if __name__ == "__main__":
     with job_log(snakemake.log[0]):
-        names = snakemake.params.swarms
+        tables = snakemake.input
         main(
             data=Path(snakemake.input.data),
-            swarms={n: Path(p).parent for n, p in zip(names, snakemake.input.ratios, strict=True)},
+            swarms=read_swarms(snakemake.params.swarms, tables.ratios, tables.metrics),
             study=snakemake.params.study,
             out=Path(snakemake.output.models),
         )

@@ -6,26 +6,26 @@ from pathlib import Path
 from typing import Any
 
 from olmix.files import write_json, write_text
-from olmix.gallery import cost_column, refresh, result_numbers, shrink
-from olmix.job import job_log
-from olmix.report.categories import CATEGORIES
+from olmix.presentation.gallery import cost_column, refresh, result_numbers, shrink
+from olmix.provenance.job import job_log
+from olmix.questions.catalogue import load_questions
 
 
 def question_rows(figures: Mapping[str, str], cost: Path, paper_cost: Path) -> list[dict[str, Any]]:
     """A row per question: command, figures, hours here, GPU-hours at the paper scale."""
     hours, gpu_hours = cost_column(cost, "hours"), cost_column(paper_cost, "device_hours")
     rows = []
-    for question in CATEGORIES:
-        drawn = [figure for figure, of in figures.items() if of == question]
+    for name, question in load_questions().items():
+        drawn = [figure for figure, of in figures.items() if of == name]
         if drawn:
             rows.append(
                 {
-                    "question": question,
-                    "title": CATEGORIES[question],
-                    "command": f"snakemake results/{question}/",
+                    "question": name,
+                    "title": question.title,
+                    "command": f"snakemake results/{name}/",
                     "figures": drawn,
-                    "hours": hours.get(question),
-                    "gpu_hours": gpu_hours.get(question),
+                    "hours": hours.get(name),
+                    "gpu_hours": gpu_hours.get(name),
                 }
             )
     return rows
@@ -37,24 +37,26 @@ def main(
     pictures: Iterable[Path],
     cost: Path,
     paper_cost: Path,
+    out: Path,
     readme: Path,
 ) -> None:
-    """Pictures and numbers into figures/gallery, blocks into the README."""
-    gallery = Path("figures/gallery")
+    """Numbers into ``out``, pictures beside it, blocks into the README."""
     for picture in pictures:
-        shrink(picture, gallery / picture.name)
+        shrink(picture, out.parent / picture.name)
     answers = dict.fromkeys(figures.values())
     numbers = result_numbers(Path("results"), answers) | {
         "runs": dict(runs),
         "questions": question_rows(figures, cost, paper_cost),
     }
-    write_json(gallery / "numbers.json", numbers)
+    write_json(out, numbers)
     before = readme.read_text(encoding="utf-8")
     after = refresh(before, numbers)
     if after != before:
         write_text(readme, after)
     logging.info("README.md %s", "unchanged" if after == before else "refreshed")
 
+
+snakemake: Any  # what the workflow tells the job
 
 if __name__ == "__main__":
     with job_log(snakemake.log[0]):
@@ -64,5 +66,6 @@ if __name__ == "__main__":
             pictures=[Path(path) for path in snakemake.input.figures],
             cost=Path(snakemake.params.cost),
             paper_cost=Path(snakemake.params.paper_cost),
-            readme=Path("README.md"),
+            out=Path(snakemake.output.numbers),
+            readme=Path(snakemake.output.readme),
         )

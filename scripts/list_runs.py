@@ -11,7 +11,7 @@ from typing import Any
 
 from olmix.corpus.store import Corpus
 from olmix.files import write_json
-from olmix.job import job_log
+from olmix.provenance.job import job_log
 from olmix.study.runs import data_seed_of, expanded_mixes, run_settings, swarm_space
 from olmix.study.spec import SwarmSpec, from_params, job_sizes
 from olmix.tables import read_mixes
@@ -56,10 +56,13 @@ def main(
         listed: dict[str, dict[str, Any]] = {}
         for name in islice(waiting, size):
             # Two names may stand for one run: the same mix, proposed twice.
-            entry = listed.setdefault(entries[name]["folder"], {"names": [], **entries[name]})
+            folder = str(entries[name]["folder"])
+            entry = listed.setdefault(folder, {"names": [], **entries[name]})
             entry["names"].append(name)
         write_json(out / f"{shard}.json", list(listed.values()))
 
+
+snakemake: Any  # what the workflow tells the job
 
 if __name__ == "__main__":
     with job_log(snakemake.log[0]):

@@ -7,9 +7,9 @@ import pandas as pd
 
 from olmix.domains import DomainSet
 from olmix.files import replacing
-from olmix.job import job_log
-from olmix.planning import STRATEGIES
-from olmix.questions.tables import (
+from olmix.provenance.job import job_log
+from olmix.questions.tables.answer import (
+    COSTS,
     cost_table,
     design_choices,
     domain_sizes,
@@ -18,13 +18,6 @@ from olmix.questions.tables import (
     load_sequences,
     model_architectures,
 )
-
-COSTS = {
-    "cost_full_recomputation": STRATEGIES[0],
-    "cost_swarm_reuse": STRATEGIES[1],
-    "cost_full_reuse": STRATEGIES[2],
-    "cost_partial_reuse": STRATEGIES[3],
-}
 
 
 def main(
@@ -49,6 +42,8 @@ def main(
         with replacing(out / f"{name}.csv") as temporary:
             frame.to_csv(temporary, index=False)
 
+
+snakemake: Any  # what the workflow tells the job
 
 if __name__ == "__main__":
     with job_log(snakemake.log[0]):

@@ -6,9 +6,8 @@ from typing import Any
 import pandas as pd
 
 from olmix.files import replacing, write_json
-from olmix.job import job_log
-from olmix.method import OLMIX_BASE
-from olmix.proposal_report import write_sweep_csv
+from olmix.presentation.proposal_report import write_sweep_csv
+from olmix.provenance.job import job_log
 from olmix.published.catalogue import Catalogue, ReleasedSwarm
 from olmix.published.comparison import Findings
 from olmix.published.design import (
@@ -19,6 +18,7 @@ from olmix.published.design import (
     weights_by_factor,
 )
 from olmix.published.regression import fit_by_granularity, granularity_findings
+from olmix.study.proposals import olmix_base
 
 
 def main(swarms: Path, settings: dict[str, Any], out: Path) -> None:
@@ -37,7 +37,7 @@ def _propose(
     swarm: ReleasedSwarm, settings: dict[str, Any], out: Path
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Fit once, then propose for every k, every solver and every weight of the KL term."""
-    surrogate = OLMIX_BASE.fit(swarm.table)
+    surrogate = olmix_base().fit(swarm.table)
     surrogate.save(out / "model.json")
     request = request_of(swarm, settings["design"])
     weights = weights_by_factor(surrogate, swarm, request, settings["factors"])
@@ -52,6 +52,8 @@ def _propose(
     write_sweep_csv(out / "kl_sweep.csv", sweep(surrogate, swarm, request))
     return weights, solvers
 
+
+snakemake: Any  # what the workflow tells the job
 
 if __name__ == "__main__":
     with job_log(snakemake.log[0]):

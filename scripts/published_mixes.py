@@ -7,12 +7,12 @@ from typing import Any
 import pandas as pd
 
 from olmix.files import replacing, write_json
-from olmix.job import job_log
 from olmix.paths import REPOSITORY
+from olmix.provenance.job import job_log
 from olmix.published.catalogue import Catalogue
 from olmix.published.final import FinalMixes, final_mixes
 from olmix.published.mixes import read_paper_mixes
-from olmix.update_sequence import load_updates
+from olmix.updates.sequence import load_updates
 
 
 def main(swarms: Path, settings: dict[str, Any], out: Path) -> None:
@@ -53,6 +53,8 @@ def _table(path: Path, frame: pd.DataFrame) -> None:
     with replacing(path) as temporary:
         frame.to_csv(temporary, index=False)
 
+
+snakemake: Any  # what the workflow tells the job
 
 if __name__ == "__main__":
     with job_log(snakemake.log[0]):

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from olmix.files import replacing
-from olmix.job import job_log
+from olmix.provenance.job import job_log
 from olmix.published.catalogue import Catalogue
 from olmix.published.regression import fit_by_size
 
@@ -17,6 +17,8 @@ def main(swarms: Path, law: str, settings: dict[str, Any], out: Path) -> None:
         fits.to_csv(temporary, index=False)
     logging.info("%s: %d fits", law, len(fits))
 
+
+snakemake: Any  # what the workflow tells the job
 
 if __name__ == "__main__":
     with job_log(snakemake.log[0]):

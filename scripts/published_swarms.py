@@ -6,8 +6,8 @@ from typing import Any
 
 from olmix.domains import DomainSet
 from olmix.files import read_json, write_json, write_text
-from olmix.job import job_log
 from olmix.paths import CONFIG
+from olmix.provenance.job import job_log
 from olmix.published.catalogue import find_swarms, read_released
 
 
@@ -16,7 +16,7 @@ def main(manifest: Path, settings: dict[str, Any], out: Path) -> None:
     record = read_json(manifest)
     root = Path(record["root"])
     paper = DomainSet.load(CONFIG / "domains" / "paper.yaml")
-    topics = [domain.topic for domain in paper.of_source("dclm")]
+    topics = [domain.topic for domain in paper.of_source("dclm") if domain.topic is not None]
     known, notes = settings["swarms"], [f"read from {record['origin']}: {root}"]
     found = find_swarms(root, known)
     for name, folder in found.items():
@@ -34,6 +34,8 @@ def main(manifest: Path, settings: dict[str, Any], out: Path) -> None:
     write_text(out / "notes.txt", "\n".join(notes) + "\n")
     write_json(out / "catalogue.json", {"found": list(found), "missing": missing})
 
+
+snakemake: Any  # what the workflow tells the job
 
 if __name__ == "__main__":
     with job_log(snakemake.log[0]):

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from olmix.files import content_hash, read_json, replacing, write_json, write_text
-from olmix.job import job_log
+from olmix.provenance.job import job_log
 from olmix.published.comparison import Findings, comparison_table
 from olmix.published.regression import size_findings
 
@@ -40,6 +40,8 @@ def main(
         out / "comparison.csv",
     )  # fmt: skip
 
+
+snakemake: Any  # what the workflow tells the job
 
 if __name__ == "__main__":
     with job_log(snakemake.log[0]):

@@ -2,10 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from olmix.files import read_json, write_text
-from olmix.job import job_log
-from olmix.report.overview import landing_text, overview_caption, overview_page, runtime_table
+from olmix.presentation.report.overview import (
+    landing_text,
+    overview_caption,
+    overview_page,
+    runtime_table,
+)
+from olmix.provenance.job import job_log
 
 
 def main(
@@ -24,6 +30,8 @@ def main(
     landing = landing_text(scale, runs, answers, provenances)
     write_text(out.with_name("landing.rst"), landing + "\n")
 
+
+snakemake: Any  # what the workflow tells the job
 
 if __name__ == "__main__":
     with job_log(snakemake.log[0]):

@@ -1,11 +1,12 @@
 """Write every table of a question as a page of the report, with its caption beside it."""
 
 from pathlib import Path
+from typing import Any
 
-from olmix.captions import table_caption
 from olmix.files import read_json, write_text
-from olmix.job import job_log
-from olmix.report.pages import table_page, tables_of
+from olmix.presentation.captions import table_caption
+from olmix.presentation.report.pages import table_page, tables_of
+from olmix.provenance.job import job_log
 
 
 def main(question: str, answer: Path, out: Path) -> None:
@@ -17,6 +18,8 @@ def main(question: str, answer: Path, out: Path) -> None:
         write_text(out / f"{path.stem}.rst", caption + "\n")
         write_text(out / f"{path.stem}.html", table_page(path, caption, provenance))
 
+
+snakemake: Any  # what the workflow tells the job
 
 if __name__ == "__main__":
     with job_log(snakemake.log[0]):

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from olmix.domains import DomainSet
-from olmix.job import job_log
+from olmix.provenance.job import job_log
 from olmix.study.mixes import sample_mixes
 from olmix.study.spec import MixesSpec, from_params
 from olmix.tables import write_table
-from olmix.update_sequence import load_updates
+from olmix.updates.sequence import load_updates
 
 
 def main(
@@ -40,12 +40,15 @@ def main(
     write_table(out, names, swarm.names, swarm.mixes)
 
 
+snakemake: Any  # what the workflow tells the job
+
 if __name__ == "__main__":
     with job_log(snakemake.log[0]):
         mixes = from_params(MixesSpec, snakemake.params.spec)
         centre = None
         if mixes.prior:
-            centre = Path(snakemake.input.prior) / f"{mixes.prior.split('/')[1]}.json"
+            _, proposal = mixes.prior
+            centre = Path(snakemake.input.prior) / f"{proposal}.json"
         main(
             data=Path(snakemake.input.data),
             updates=Path(snakemake.params.updates),

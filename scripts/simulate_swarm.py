@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from olmix.job import job_log
+from olmix.provenance.job import job_log
+from olmix.simulation.runs import SimulatedWorld
 from olmix.study.runs import data_seed_of, expanded_mixes, swarm_space
-from olmix.study.simulated_runs import SimulatedWorld
 from olmix.study.space import stored_mix
 from olmix.study.spec import SwarmSpec, from_params
 from olmix.tables import read_mixes, write_table
@@ -46,6 +46,8 @@ def main(
     write_table(metrics, simulated, world.law.tasks, np.array(measured))
     logging.info("%d runs simulated, none trained", len(rows))
 
+
+snakemake: Any  # what the workflow tells the job
 
 if __name__ == "__main__":
     with job_log(snakemake.log[0]):

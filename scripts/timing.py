@@ -1,9 +1,12 @@
 """Print where the time of all jobs so far went, from their benchmark files."""
 
 import sys
+from typing import Any
 
-from olmix.job import job_log
-from olmix.study.timing import time_lines
+from olmix.cost.timing import time_lines
+from olmix.provenance.job import job_log
+
+snakemake: Any  # what the workflow tells the job
 
 if __name__ == "__main__":
     with job_log(snakemake.log[0]):

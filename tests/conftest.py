@@ -1,5 +1,7 @@
 """Worlds whose laws are known, a second opinion on optimality, and the published swarm."""
 
+import os
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,16 +13,27 @@ from scipy.optimize import brentq, minimize
 from olmix.domains import DomainSet
 from olmix.mix import Mix
 from olmix.proposers.proposal import Request
-from olmix.regressors import Regressor, regressor_from_dict
-from olmix.surrogate import Surrogate
+from olmix.regressors import regressor_from_dict
+from olmix.regressors.base import Regressor
+from olmix.regressors.surrogate import Surrogate
 from olmix.tables import SwarmTable, read_swarm
 from olmix.tasks import fold_mmlu, outside_suite
 
 REPOSITORY = Path(__file__).parents[1]
-PUBLISHED = REPOSITORY.parent / "shared" / "data" / "published" / "dclm_swarm"
 # What takes longest comes first where there are several processes, so that all end together; of the
 # two files with a SLURM of their own one process takes one after the other.
 LONGEST = ("workflow/test_smoke.py", "slurm/test_profile.py", "slurm/test_nodes.py")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Where to find what is not ours to keep here."""
+    parser.addoption(
+        "--published",
+        type=Path,
+        default=os.environ.get("OLMIX_PUBLISHED"),
+        metavar="DIR",
+        help="folder of the swarms the Olmix authors released (default: $OLMIX_PUBLISHED, or none)",
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -155,6 +168,13 @@ class SecondOpinion:
         model, shares = surrogate.regressor, surrogate.weights
         if model.family == "log_linear":
             return (shares * np.exp(model.coef_ @ weights)) @ model.coef_
+        if model.family == "diminishing":
+            above = np.exp(
+                model.intercept_ + model.linear_ @ weights
+                - model.curved_ @ np.log1p(weights / model.shift_)
+            )  # fmt: skip
+            slopes = model.linear_ - model.curved_ / (weights + model.shift_)
+            return (shares * above) @ slopes
         if model.family == "bimix":
             scale, base = model.scale_, weights + model.floor
         else:
@@ -253,17 +273,49 @@ def make_request() -> Callable[..., Request]:
     return make
 
 
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """Chromium without a screen and without a network; waits ten seconds for what it looks for."""
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not chromium or not driver:
+        pytest.skip("chromium and chromedriver are not installed")
+    webdriver = pytest.importorskip("selenium.webdriver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for flag in (
+        "headless", "no-sandbox", "disable-gpu", "no-first-run", "disable-background-networking",
+        "disable-component-update", "disable-sync", "window-size=1400,900",
+        f"user-data-dir={tmp_path_factory.mktemp('chromium')}",
+    ):  # fmt: skip
+        options.add_argument(f"--{flag}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    service = webdriver.ChromeService(executable_path=driver)
+    browser = webdriver.Chrome(options=options, service=service)
+    browser.implicitly_wait(10)
+    yield browser
+    browser.quit()
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     return REPOSITORY
 
 
 @pytest.fixture(scope="session")
-def published() -> Path:
-    """The folder of the swarm the Olmix authors released; tests skip where it is absent."""
-    if not PUBLISHED.is_dir():
-        pytest.skip(f"the published swarm is not at {PUBLISHED}")
-    return PUBLISHED
+def released(pytestconfig: pytest.Config) -> Path:
+    """The folder of the swarms the Olmix authors released; tests skip where it is absent."""
+    folder = pytestconfig.getoption("published")
+    if folder is None:
+        pytest.skip("no released swarms: give their folder by --published or OLMIX_PUBLISHED")
+    if not (Path(folder) / "dclm_swarm").is_dir():
+        pytest.skip(f"no released swarms: no folder dclm_swarm in {folder}")
+    return Path(folder).resolve()
+
+
+@pytest.fixture(scope="session")
+def published(released: Path) -> Path:
+    """The folder of the released swarm over DCLM's topics."""
+    return released / "dclm_swarm"
 
 
 @pytest.fixture(scope="session")

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -5,9 +6,13 @@ import pytest
 
 from olmix import __version__
 from olmix.__main__ import main
-from olmix.paths import CONFIG, REPOSITORY
+from olmix.paths import CONFIG, REPOSITORY, lead_python_here
 
-COMMANDS = sorted(p.stem for p in (REPOSITORY / "scripts/olmix/commands").glob("[a-z]*.py"))
+COMMANDS = sorted(
+    path.stem
+    for path in (REPOSITORY / "scripts" / "olmix" / "commands").glob("[a-z]*.py")
+    if "HELP =" in path.read_text()
+)
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"]])
@@ -63,3 +68,14 @@ def test_the_library_finds_its_configuration():
     assert CONFIG == REPOSITORY / "config"
     assert (CONFIG / "tasks" / "mmlu_subjects.csv").is_file()
     assert (CONFIG / "domains" / "paper.yaml").is_file()
+
+
+def test_python_is_led_to_this_library_first():
+    library = str(REPOSITORY / "scripts")
+    for before, after in (
+        ({}, library),
+        ({"PYTHONPATH": ""}, library),
+        ({"PYTHONPATH": "/other"}, f"{library}{os.pathsep}/other"),
+    ):
+        lead_python_here(before)
+        assert before == {"PYTHONPATH": after}

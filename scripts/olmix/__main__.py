@@ -16,10 +16,13 @@ commands:
 
 `python -m olmix COMMAND --help` tells a command's options."""
 
+# Modules of `olmix.commands` that commands share.
+_NOT_COMMANDS = ("__init__", "options", "outputs")
+
 
 def _command_names() -> list[str]:
     folder = Path(commands.__file__).parent
-    return sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__")
+    return sorted(path.stem for path in folder.glob("*.py") if path.stem not in _NOT_COMMANDS)
 
 
 def _overview() -> str:
@@ -31,7 +34,7 @@ def _overview() -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; an `OlmixError` becomes one line on stderr and exit status 2."""
+    """Run one command; what it refuses, or the system does, is one line on stderr and status 2."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if not arguments or arguments[0] in ("-h", "--help"):
         sys.stdout.write(_overview() + "\n")
@@ -55,6 +58,12 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     except BrokenPipeError:  # the reader of a table, such as `head`, went away
         return 0
+    except OSError as error:  # a full disk, a file that went away
+        if error.strerror is None:  # not the system's own word
+            raise
+        place = f"{error.filename}: " if error.filename else ""
+        sys.stderr.write(f"error: {place}{error.strerror}\n")
+        return 2
 
 
 if __name__ == "__main__":

@@ -16,9 +16,10 @@ from olmix.errors import OlmixError
 
 __all__ = ["check_keys", "check_name", "read_config"]
 
-
-# The parser in C where PyYAML has it: the workflow reads twenty files each time it starts.
-_SafeLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+try:  # the parser in C where PyYAML has it: the workflow reads twenty files each time it starts
+    from yaml import CSafeLoader as _SafeLoader
+except ImportError:
+    from yaml import SafeLoader as _SafeLoader  # type: ignore[assignment]  # does the same
 
 
 class _StrictLoader(_SafeLoader):

@@ -127,7 +127,7 @@ class DomainSet:
     def natural(self) -> Mix:
         """The natural distribution: each domain in proportion to its tokens."""
         total = sum(domain.tokens for domain in self.domains)
-        return Mix(self.names, [domain.tokens / total for domain in self.domains])
+        return Mix(self.names, np.array([domain.tokens / total for domain in self.domains]))
 
     def caps(self, repetition: float, requested: float) -> np.ndarray:
         """The repetition caps k·N_j/R: the weight at which domain j is seen ``repetition`` times.
@@ -196,7 +196,7 @@ class DomainSet:
 
 
 def _domain(name: str, entry: Any) -> Domain:
-    """One entry of a domain file."""
+    """The domain that one entry of a domain file describes."""
     if not isinstance(entry, Mapping):
         return Domain.named(name, entry)
     check_keys(

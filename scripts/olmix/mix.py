@@ -54,7 +54,8 @@ class Mix:
     @classmethod
     def from_dict(cls, weights: Mapping[str, float]) -> "Mix":
         """A mix from ``{domain: weight}``."""
-        return cls(tuple(weights), list(weights.values()))
+        # As they are: what is no number is refused by name above.
+        return cls(tuple(weights), np.array(list(weights.values()), dtype=object))
 
     def to_dict(self) -> dict[str, float]:
         """``{domain: weight}`` in order, ready for JSON."""
@@ -83,7 +84,7 @@ class Mix:
             and np.array_equal(self.weights, other.weights)
         )
 
-    __hash__ = None  # equal by value and holding an array
+    __hash__ = None  # type: ignore[assignment]  # equal by value and holding an array
 
     def total_variation(self, other: "Mix") -> float:
         """Half the L1 distance; a domain that one of the two lacks counts as weight 0 there."""
@@ -113,7 +114,7 @@ class Mix:
                 f"mix: '{lost[0]}' has weight {mine[lost[0]]:.6g} but is not among "
                 f"{_listing(names)}"
             )
-        return Mix(names, [mine.get(name, 0.0) for name in names])
+        return Mix(names, np.array([mine.get(name, 0.0) for name in names]))
 
 
 def _as_floats(names: tuple[str, ...], values: Any) -> np.ndarray:

@@ -7,12 +7,14 @@ runs present in one file only. What cannot be repaired is refused with its place
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from olmix.delimited import TextTable, read_delimited
 from olmix.errors import OlmixError
@@ -23,9 +25,9 @@ __all__ = [
     "SwarmTable",
     "average_columns",
     "metric_columns",
-    "read_collected",
     "read_mixes",
     "read_swarm",
+    "read_swarms",
     "scale_metrics",
     "write_table",
 ]
@@ -43,7 +45,8 @@ SUM_TOLERANCE = 5e-3
 class SwarmTable:
     """A swarm: K mixes over named domains and the BPB of every task for each.
 
-    ``notes`` lists, in words, whatever reading the files had to repair or leave out.
+    ``notes`` lists, in words, whatever reading the files had to repair or leave out. ``weights``
+    is what each task counts in the average, where not all count alike (`weighted`).
     """
 
     runs: tuple[str, ...]
@@ -52,10 +55,36 @@ class SwarmTable:
     tasks: tuple[str, ...]
     metrics: np.ndarray  # (runs, tasks)
     notes: tuple[str, ...] = field(default=())
+    weights: np.ndarray | None = None  # (tasks,)
 
     def __len__(self) -> int:
         """The number of runs, K."""
         return len(self.runs)
+
+    @property
+    def shares(self) -> np.ndarray:
+        """The share of each task in the average."""
+        weights = np.ones(len(self.tasks)) if self.weights is None else self.weights
+        return weights / weights.sum()
+
+    @property
+    def average(self) -> np.ndarray:
+        """The average BPB of each run over the tasks."""
+        return self.metrics @ self.shares
+
+    def weighted(self, weights: Mapping[str, float]) -> "SwarmTable":
+        """The swarm with tasks that count as much as said, 1 if not; those of weight 0 are gone."""
+        counted = {task: float(weights.get(task, 1.0)) for task in self.tasks}
+        wrong = [task for task, weight in counted.items() if not 0 <= weight < np.inf]
+        if wrong:
+            raise OlmixError(
+                f"weight of task '{wrong[0]}' is {counted[wrong[0]]}, expected 0 or more"
+            )
+        kept = [task for task, weight in counted.items() if weight > 0]
+        if not kept:
+            raise OlmixError("every task has weight 0: nothing is left to choose a mix by")
+        table = replace(self, weights=None).select_tasks(kept)
+        return replace(table, weights=np.array([counted[task] for task in kept]))
 
     def rows(self, index: Sequence[int] | np.ndarray) -> "SwarmTable":
         """The swarm of some of the runs, in the order given."""
@@ -73,7 +102,8 @@ class SwarmTable:
         if missing:
             raise OlmixError(f"metrics have no task '{missing[0]}': they have {_some(self.tasks)}")
         columns = [self.tasks.index(task) for task in tasks]
-        return replace(self, tasks=tuple(tasks), metrics=self.metrics[:, columns])
+        weights = None if self.weights is None else self.weights[columns]
+        return replace(self, tasks=tuple(tasks), metrics=self.metrics[:, columns], weights=weights)
 
     def drop_tasks(self, tasks: Sequence[str]) -> "SwarmTable":
         """The swarm without these tasks; naming one that is not there is an error."""
@@ -156,9 +186,12 @@ def read_swarm(
     )
 
 
-def read_collected(ratios: str | Path) -> SwarmTable:
-    """A swarm that the workflow collected: ``metrics.csv`` is beside ``ratios.csv``."""
-    return read_swarm(ratios, Path(ratios).with_name("metrics.csv"))
+def read_swarms(
+    labels: Iterable[Any], ratios: Iterable[str | Path], metrics: Iterable[str | Path]
+) -> dict[Any, SwarmTable]:
+    """Swarms that the workflow collected, by what a job calls them."""
+    files = zip(labels, ratios, metrics, strict=True)
+    return {label: read_swarm(mixed, measured) for label, mixed, measured in files}
 
 
 def read_mixes(path: str | Path) -> tuple[list[str], tuple[str, ...], np.ndarray]:
@@ -246,7 +279,7 @@ def _numbers(
         if odd and np.isnan(numbers).all():
             text.append(name)
         elif odd:
-            raise _bad_cell(table, odd[0], name, runs)
+            raise _bad_cell(table, int(odd[0]), name, runs)
         else:
             columns[name] = numbers
     if text:
@@ -339,7 +372,9 @@ def _as_mixes(frame: pd.DataFrame, path: str | Path, notes: list[str]) -> np.nda
     return mixes / sums[:, None]
 
 
-def write_table(path: str | Path, runs: Sequence[str], columns: Sequence[str], values) -> None:
+def write_table(
+    path: str | Path, runs: Sequence[str], columns: Sequence[str], values: ArrayLike
+) -> None:
     """Write one of the two tables: run, name, index, then ``columns``."""
     frame = pd.DataFrame(np.asarray(values, dtype=float), columns=list(columns))
     frame.insert(0, "run", list(runs))
@@ -349,7 +384,7 @@ def write_table(path: str | Path, runs: Sequence[str], columns: Sequence[str], v
         frame.to_csv(temporary, index=False)
 
 
-def _some(names, most: int = 5) -> str:
+def _some(names: Iterable[object], most: int = 5) -> str:
     """A few of the names, for a message."""
-    names = [str(name) for name in names]
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+    known = [str(name) for name in names]
+    return ", ".join(known[:most]) + (f" and {len(known) - most} more" if len(known) > most else "")

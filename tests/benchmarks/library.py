@@ -29,12 +29,11 @@ from olmix.proposers.proposal import Request, kl_divergence  # noqa: E402
 from olmix.regressors import regressor_from_dict  # noqa: E402
 from olmix.regressors.least_squares import huber  # noqa: E402
 from olmix.regressors.log_linear import LogLinear  # noqa: E402
-from olmix.surrogate import Surrogate, fit_surrogate, pearson_by_output  # noqa: E402
+from olmix.regressors.surrogate import Surrogate, fit_surrogate, pearson_by_output  # noqa: E402
 from olmix.tables import SwarmTable, read_swarm  # noqa: E402
 from olmix.tasks import fold_mmlu, outside_suite  # noqa: E402
 
 REPOSITORY = Path(__file__).parents[2]
-PUBLISHED = REPOSITORY.parent / "shared" / "data" / "published" / "dclm_swarm"
 REFERENCE_STARTS = 5
 
 
@@ -166,10 +165,10 @@ def main() -> None:
     """Print every measurement."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--published", type=Path, default=PUBLISHED, metavar="DIR",
-        help="folder of the published DCLM swarm (default: %(default)s)",
+        "--published", type=Path, default=os.environ.get("OLMIX_PUBLISHED", "."), metavar="DIR",
+        help="folder of the released swarms (default: $OLMIX_PUBLISHED)",
     )  # fmt: skip
-    folder = parser.parse_args().published
+    folder = parser.parse_args().published / "dclm_swarm"
     real = (folder / "ratios.csv").exists()
     swarm = published_swarm(folder) if real else generated_swarm()
     kind = "published" if real else "generated (no published one found)"

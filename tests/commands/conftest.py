@@ -10,7 +10,7 @@ import pytest
 
 from olmix.__main__ import main
 from olmix.domains import DomainSet
-from olmix.simulate import Law
+from olmix.simulation.law import Law
 
 TOKENS = {
     "web:news": 4_000_000_000,

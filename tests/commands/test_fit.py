@@ -10,7 +10,7 @@ import pytest
 from olmix.proposers.exact import propose_exact
 from olmix.proposers.proposal import Request, read_mix
 from olmix.regressors import FAMILIES
-from olmix.surrogate import Surrogate
+from olmix.regressors.surrogate import Surrogate
 from olmix.tables import read_swarm
 
 # k·N/R: 1.6, 1.2, 0.4, 0.6 and 0.2 of a mix.
@@ -62,8 +62,8 @@ def test_everything_is_written_and_told(olmix, simulated, tmp_path, capsys):
     assert olmix("fit", *simulated.swarm_options, *options, *checks, "--out", out) == 0
     names = ("fit", "mix", "coefficients", "kl_sweep")
     figures = {f"{name}.{kind}" for name in names for kind in ("pdf", "png")}
-    tables = {"model.json", "mix.json", "mix.csv", "kl_sweep.csv"}
-    assert {path.name for path in out.iterdir()} == figures | tables
+    others = {"model.json", "mix.json", "mix.csv", "kl_sweep.csv", "explore.html"}
+    assert {path.name for path in out.iterdir()} == figures | others
     text = capsys.readouterr().out
     assert "40 runs, 5 domains, 4 tasks" in text
     assert pearson(text) > 0.98
@@ -163,6 +163,28 @@ def test_bootstrap_intervals(fit, capsys):
     assert wide["gain"][1] > high
 
 
+def explored(folder):
+    text = (folder / "explore.html").read_text(encoding="utf-8")
+    return json.loads(re.search(r'id="data">(.*?)</script>', text)[1])
+
+
+def test_the_explorer_starts_from_what_was_asked(fit):
+    out = fit("--repetition", 3, "--kl", 0.02, "--unit", "nats")
+    page, found = explored(out), record(out)
+    assert page["request"] == {"kl": 0.02, "repetition": 3.0, "requested": TARGET}
+    assert page["domains"] == found["domains"]
+    assert page["prior"] == list(found["solver"]["prior"].values())
+    assert (page["unit"], page["made_from"]["runs"]) == ("nats", 40)
+    assert len(page["replicates"]) == 20
+
+
+def test_the_explorer_holds_the_replicates_of_the_bootstrap(fit):
+    own, shared = explored(fit("--explore", 3)), explored(fit("--bootstrap", 30, name="shared"))
+    assert len(own["replicates"]) == 3
+    assert len(shared["replicates"]) == 20
+    assert shared["replicates"][:3] == own["replicates"]
+
+
 FAST = {"lightgbm": ["--setting", "iterations=30"]}
 
 
@@ -170,11 +192,13 @@ FAST = {"lightgbm": ["--setting", "iterations=30"]}
 def test_every_regression_family(fit, simulated, family):
     out = fit("--regressor", family, *FAST.get(family, []), "--target-tokens", 2_000_000_000)
     found, model = record(out), Surrogate.load(out / "model.json")
-    convex = family in ("log_linear", "bimix", "autoscale")
-    expected = "exact" if convex else "best_run" if family == "search" else "search"
+    expected = (
+        "exact" if FAMILIES[family].convex else "best_run" if family == "search" else "search"
+    )
     assert found["solver"]["name"] == expected
     assert model.regressor.family == family
     assert sum(found["weights"]) == pytest.approx(1)
+    assert (out / "explore.html").exists() == bool(model.regressor.terms())
     if family == "lightgbm":  # forty runs and thirty rounds teach trees nothing
         assert model.regressor.iterations == 30
         return
@@ -217,7 +241,7 @@ def test_families_weigh_by_their_tasks(fit, simulated, tmp_path):
 def test_aggregated_fits_one_model_of_the_average(fit):
     model = Surrogate.load(fit("--granularity", "aggregated") / "model.json")
     assert model.outputs == ("average",)
-    assert model.regressor.coef_.shape == (1, 5)
+    assert model.predict(np.eye(5)).shape == (5, 1)
 
 
 def test_tasks_are_dropped_and_grouped(fit, simulated):
@@ -231,8 +255,9 @@ def test_tasks_are_dropped_and_grouped(fit, simulated):
 
 
 def test_a_setting_reaches_the_regressor(fit):
-    loose = Surrogate.load(fit("--setting", "ridge=0") / "model.json").regressor
-    tight = Surrogate.load(fit("--setting", "ridge=10", name="tight") / "model.json").regressor
+    paper = ("--regressor", "log_linear", "--setting")
+    loose = Surrogate.load(fit(*paper, "ridge=0") / "model.json").regressor
+    tight = Surrogate.load(fit(*paper, "ridge=10", name="tight") / "model.json").regressor
     assert (loose.ridge, tight.ridge) == (0, 10)
     assert tight.coef_.std(axis=1).max() < 0.1 * loose.coef_.std(axis=1).min()
 
@@ -287,6 +312,7 @@ def refuse_fit(refused, simulated, tmp_path):
         (["--level", 1], "--level 1.0: expected a number between 0 and 1"),
         (["--level", 0], "--level 0.0"),
         (["--bootstrap", -1], "--bootstrap -1: expected 0 or more"),
+        (["--explore", -1], "--explore -1: expected 0 or more"),
         (["--bootstrap", 1], "1 replicates, expected 2 or more"),
         (["--held-out", 40], "held-out runs: 40, expected 1 to 39"),
         (["--setting", "ridge"], "--setting 'ridge': expected NAME=NUMBER"),
@@ -295,7 +321,7 @@ def refuse_fit(refused, simulated, tmp_path):
         (["--setting", "ridge=null"], "expected NAME=NUMBER"),
         (["--setting", "ridge=NaN"], "expected NAME=NUMBER"),
         (["--setting", "ridge=-1"], "expected NAME=NUMBER, 0 or more"),
-        (["--setting", "rigde=1"], "'log_linear' has no setting 'rigde'"),
+        (["--setting", "rigde=1"], "'ensemble' has no setting 'rigde'"),
         (["--drop-task", "task_99"], "metrics have no task 'task_99'"),
         (["--group-tasks", "a=task_00,task_99"], "metrics have no task 'task_99'"),
         (["--group-tasks", "a"], "--group-tasks 'a': expected NAME=TASK,TASK"),
@@ -373,3 +399,12 @@ def test_missing_values_can_be_left_out(olmix, simulated, tmp_path, no_figures, 
     assert olmix("fit", *given, "--missing", "drop-tasks") == 0
     assert "40 runs, 5 domains, 3 tasks" in capsys.readouterr().out
     assert len(record(tmp_path / "out")["predicted"]) == 3
+
+
+def test_it_says_which_laws_it_chose_and_what_each_predicts(fit, capsys):
+    out = fit()
+    said = capsys.readouterr().out
+    laws = Surrogate.load(out / "model.json").regressor
+    assert f"law: {laws.weights_[0]:.2f} × log_linear ({laws.errors_['log_linear']:.3f})" in said
+    assert f"log-linear: ridge {laws.members_[0].ridge_:g}" in said
+    assert "gain over natural by each law" in said or len(laws.terms()) == 1

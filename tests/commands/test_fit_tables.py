@@ -69,7 +69,8 @@ def test_percent_and_shares_give_the_same_mix(fit, law):
     status, text, percent = fit(mixes=100 * law[0])
     assert status == 0
     assert "weights are in percent" in text
-    np.testing.assert_allclose(percent["weights"], shares["weights"], atol=1e-6)
+    # Tables that differ in their last digits: the fit ends within 1e-7 of its loss on each.
+    np.testing.assert_allclose(percent["weights"], shares["weights"], atol=1e-5)
 
 
 @pytest.mark.parametrize("unit", [0.001, 400.0])
@@ -109,7 +110,7 @@ def test_what_a_file_of_token_counts_holds_besides_is_nobodys_business(fit):
         ([], {"key": "mixture"}, "share no column that names their runs"),
         (["--run-column", "row"], {"key": "mixture"}, "no column 'row'"),
         (["--drop-task", "nope"], {}, "no task 'nope'"),
-        ([], {"loss": -np.ones((60, 3))}, "the log_linear law is for losses, expected 0 or more"),
+        ([], {"loss": -np.ones((60, 3))}, "the ensemble law is for losses, expected 0 or more"),
     ],
 )
 def test_refused_in_one_line(fit, options, changes, message):

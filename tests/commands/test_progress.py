@@ -1,7 +1,7 @@
 import json
 
 from olmix.__main__ import main
-from olmix.progress import PROXIES, Training, write_plan
+from olmix.provenance.progress import PROXIES, Training, write_plan
 
 
 def test_the_line_from_another_terminal(tmp_path, monkeypatch, capsys):

@@ -4,7 +4,7 @@ import json
 import pytest
 
 from olmix.__main__ import main
-from olmix.environment import environment_line
+from olmix.provenance.environment import environment_line
 
 
 @pytest.fixture

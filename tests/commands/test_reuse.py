@@ -10,13 +10,13 @@ import pytest
 
 from olmix.domains import DomainSet
 from olmix.mix import Mix
-from olmix.planning import swarm_size
 from olmix.proposers.exact import propose_exact
 from olmix.proposers.proposal import read_mix
-from olmix.reuse import Collapse
-from olmix.simulate import Law, random_law
+from olmix.simulation.law import Law, random_law
 from olmix.tables import read_mixes, write_table
-from olmix.updates import full_reuse, infer_update
+from olmix.updates.collapse import Collapse
+from olmix.updates.operators import full_reuse, infer_update
+from olmix.updates.planning import swarm_size
 
 BEFORE = {"web:news": 4000, "web:sport": 3000, "web:code": 1000, "books": 1500, "pdf": 600}
 ADDED = BEFORE | {"code:python": 400, "code:rust": 200}
@@ -119,7 +119,8 @@ def test_the_collapsed_ratios_are_as_good(olmix, files, tmp_path):
     first, second = (
         read_mix(tmp_path / name / "mix.json").weights for name in ("ratios", "collapsed_ratios")
     )
-    np.testing.assert_allclose(first, second, atol=1e-6)
+    # Two tables that differ in their last digits: the fit ends within 1e-7 of its loss on each.
+    np.testing.assert_allclose(first, second, atol=1e-5)
 
 
 def test_a_removal_needs_no_swarm(olmix, files, tmp_path, capsys):

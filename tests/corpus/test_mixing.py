@@ -33,7 +33,7 @@ def corpus(tmp_path_factory):
     return make_corpus(tmp_path_factory.mktemp("corpus"), SIZES)
 
 
-def draw(corpus, mix=MIX, tokens=1600, sequence_length=16, seed=0, max_repetition=100.0):
+def draw(corpus, mix=MIX, tokens=1600, sequence_length=16, seed=0, max_repetition=100.0, share=1.0):
     return MixedData(
         corpus,
         mix,
@@ -41,6 +41,7 @@ def draw(corpus, mix=MIX, tokens=1600, sequence_length=16, seed=0, max_repetitio
         sequence_length=sequence_length,
         seed=seed,
         max_repetition=max_repetition,
+        share=share,
     )
 
 
@@ -308,3 +309,150 @@ def test_positions_outside_the_run(corpus):
         data.batch(33, 3)
     with pytest.raises(OlmixError, match="batch size 0"):
         data.batch(0, 0)
+
+
+# Mixes that change along the way
+
+THEN = {"web": 0.1, "arxiv": 0.1, "code:C": 0.5, "code:Go": 0.25, "wiki": 0.05}
+
+
+def scheduled(corpus, mixes, ends, *, length=16, seed=0, **more):
+    """A run of the mixes one after another, each up to its end in sequences."""
+    first, *others = mixes
+    data = MixedData(
+        corpus,
+        first,
+        tokens=length * ends[-1],
+        sequence_length=length,
+        seed=seed,
+        max_repetition=1e9,
+        until=length * ends[0],
+        **more,
+    )
+    for mix, end in zip(others, ends[1:], strict=True):
+        data.extend(mix, length * end)
+    return data
+
+
+def test_a_change_of_the_mix_neither_loses_nor_repeats_a_token(corpus):
+    """Every token is read floor or ceil of (drawn / available) times, whatever the changes."""
+    rng = np.random.default_rng(11)
+    for _ in range(40):
+        length, changes = int(rng.choice([2, 5, 16])), int(rng.integers(1, 8))
+        mixes = [
+            dict(zip(SIZES, map(float, rng.dirichlet(np.full(len(SIZES), 0.5))), strict=True))
+            for _ in range(changes + 1)
+        ]
+        ends = np.sort(rng.choice(np.arange(1, 300), changes + 1, replace=False)).tolist()
+        data = scheduled(corpus, mixes, ends, length=length, seed=int(rng.integers(99)))
+        sequences = all_sequences(data)
+        assert sequences.size == data.tokens == sum(data.counts.values())
+        for name, ids in ids_by_domain(sequences).items():
+            assert len(ids) == data.counts[name]
+            uses = np.bincount(ids, minlength=SIZES[name])
+            assert uses.min() == data.counts[name] // SIZES[name]
+            assert uses.max() == -(-data.counts[name] // SIZES[name])
+
+
+def test_a_run_of_many_mixes_has_their_mean_to_the_token(corpus):
+    rng = np.random.default_rng(2)
+    mixes = [
+        dict(zip(SIZES, map(float, rng.dirichlet(np.full(len(SIZES), 5.0))), strict=True))
+        for _ in range(50)
+    ]
+    ends = [*range(7, 7 * 50, 7), 400]
+    data = scheduled(corpus, mixes, ends)
+    mean = {
+        name: np.average([mix[name] for mix in mixes], weights=np.diff([0, *ends]))
+        for name in SIZES
+    }
+    for name in SIZES:
+        assert abs(data.counts[name] - mean[name] * data.tokens) <= 1
+        assert data.requested[name] == pytest.approx(mean[name])
+    # On the way no domain is a whole sequence from what was asked for so far, and sequences of
+    # several domains come in the last stretch alone.
+    asked = np.zeros(len(SIZES))
+    seen = np.zeros(len(SIZES))
+    for mix, end in zip(mixes[:-1], ends[:-1], strict=True):
+        asked += 7 * 16 * np.array([mix[name] for name in data.domains])
+        rows = data.batch_domains(end // 7 - 1, 7)
+        assert (rows == rows[:, :1]).all()
+        seen += np.bincount(rows.ravel(), minlength=len(SIZES))
+        assert np.abs(seen - asked).max() < 2 * 16
+
+
+def test_a_change_to_the_same_mix_draws_as_much_of_it(corpus):
+    changed = scheduled(corpus, [MIX, MIX, MIX], [20, 57, 100])
+    assert changed.counts == draw(corpus).counts
+    assert len(changed.mixes) == 3
+
+
+def test_stretches_take_up_streams_where_they_stood(corpus):
+    """The ids of a domain are those of a run of one mix, in the same order, cut elsewhere."""
+    data = scheduled(corpus, [MIX, THEN], [30, 100])
+    once = draw(corpus, {"code:C": 1.0}, tokens=16 * 100, max_repetition=1e9)
+    whole = ids_by_domain(all_sequences(once))["code:C"]
+    # Within a stretch, whole sequences of a domain keep the order of its stream.
+    before = ids_by_domain([data.sequence(index) for index in range(30)])["code:C"]
+    assert np.array_equal(before, whole[: len(before)])
+    after = ids_by_domain([data.sequence(index) for index in range(30, 100)])["code:C"]
+    assert sorted(after) == sorted(whole[len(before) : len(before) + len(after)])
+
+
+def test_domains_of_a_batch_name_where_its_tokens_come_from(corpus):
+    data = scheduled(corpus, [MIX, THEN], [30, 100])
+    numbers = [list(SIZES).index(name) for name in data.domains]
+    for step in range(25):
+        expected = data.batch(step, 4) // 10_000
+        assert np.array_equal(np.array(numbers)[data.batch_domains(step, 4)], expected)
+
+
+def test_a_share_of_a_domain_is_repeated_as_the_whole_would_be_in_a_longer_run(corpus):
+    data = draw(corpus, {"web": 0.5, "arxiv": 0.5}, tokens=1600, share=0.1)
+    assert data.available == {"arxiv": 6 * 16, "web": 31 * 16}
+    found = ids_by_domain(all_sequences(data))
+    for name, chunks in (("arxiv", 6), ("web", 31)):
+        uses = np.bincount(found[name], minlength=SIZES[name])
+        assert (uses > 0).sum() == chunks * 16
+        assert uses.max() == -(-800 // (chunks * 16))
+    # Which part of a domain it is depends on the seed, and chunks stay whole.
+    other = draw(corpus, {"web": 0.5, "arxiv": 0.5}, tokens=1600, share=0.1, seed=1)
+    mine = set(found["web"] // 16)
+    assert len(mine) == 31
+    assert mine != set(ids_by_domain(all_sequences(other))["web"] // 16)
+
+
+def test_the_held_out_sequences_are_those_read_last(corpus):
+    data = draw(corpus, {"web": 1.0}, tokens=16 * 312)
+    held_out = data.streams[0].last_of_first_epoch(5)
+    assert np.array_equal(held_out, all_sequences(data)[-5:])
+    shorter = all_sequences(draw(corpus, {"web": 1.0}, tokens=16 * 307))
+    assert not set(held_out.ravel()) & set(shorter.ravel())
+    tiny = draw(corpus, {"wiki": 1.0}, tokens=64)
+    assert tiny.streams[0].last_of_first_epoch(5).shape == (0, 16)
+
+
+@pytest.mark.parametrize(
+    ("mixes", "ends", "message"),
+    [
+        ([MIX, {"web": 0.5, "arxiv": 0.4}], [30, 100], "the mix sums to 0.9"),
+        ([MIX, {"web": 1.0}], [30, 30], "from token 480 to 480 of a run of 480"),
+        ([MIX, {"new": 1.0}], [30, 100], "a later mix names 'new', which the run's first does not"),
+    ],
+)
+def test_a_change_that_makes_no_sense_is_refused(corpus, mixes, ends, message):
+    with pytest.raises(OlmixError, match=message):
+        scheduled(corpus, mixes, ends)
+
+
+def test_repetition_is_counted_over_all_stretches(corpus):
+    mix = {"code:Go": 1.0, "web": 0.0}
+    data = MixedData(
+        corpus, mix, tokens=512, sequence_length=16, seed=0, max_repetition=4.0, until=256
+    )
+    with pytest.raises(OlmixError, match=r"'code:Go' would be repeated 6 times"):
+        data.extend({"web": 0.5, "code:Go": 0.5})
+    data.extend({"web": 1.0})
+    assert data.repetition == {"code:Go": 4.0, "web": 256 / 5000}
+    with pytest.raises(OlmixError, match="after 512"):
+        data.extend({"web": 1.0})

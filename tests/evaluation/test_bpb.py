@@ -7,8 +7,7 @@ import torch
 
 from olmix.errors import OlmixError
 from olmix.evaluation.bpb import evaluate
-from olmix.evaluation.suite import TokenisedSuite
-from olmix.evaluation.tokens import evenly_spaced
+from olmix.evaluation.tokens import TokenisedSuite, evenly_spaced
 from olmix.model.initialisation import Init
 from olmix.model.shapes import ModelShape
 from olmix.model.transformer import Transformer

@@ -9,7 +9,7 @@ import pytest
 from olmix.commands import evaluate
 from olmix.errors import OlmixError
 from olmix.evaluation import bpb
-from olmix.evaluation.suite import TokenisedSuite
+from olmix.evaluation.tokens import TokenisedSuite
 from olmix.files import sha256, write_json
 from olmix.model.initialisation import Init
 from olmix.model.shapes import ModelShape, shape

@@ -7,7 +7,7 @@ from olmix.corpus.store import Corpus, StoreWriter
 from olmix.corpus.tokenizer import load_tokenizer
 from olmix.evaluation.bpb import evaluate
 from olmix.evaluation.runs import evaluate_run
-from olmix.evaluation.suite import TokenisedSuite
+from olmix.evaluation.tokens import TokenisedSuite
 from olmix.model.initialisation import Init
 from olmix.model.shapes import ModelShape
 from olmix.training.settings import RunSettings, data_fingerprint

@@ -6,9 +6,9 @@ from olmix.mix import Mix
 from olmix.proposers.exact import propose_exact
 from olmix.proposers.proposal import Request
 from olmix.proposers.search import propose_search
-from olmix.surrogate import fit_surrogate
+from olmix.regressors.surrogate import fit_surrogate
 
-FAMILIES = ("log_linear", "bimix", "autoscale")
+FAMILIES = ("log_linear", "diminishing", "bimix", "autoscale")
 TOLERANCE = 1e-7
 
 
@@ -18,6 +18,15 @@ def random_law(fitted, family, domains, tasks, seed):
     if family == "log_linear":
         coef = rng.normal(-0.3, 1.5, (tasks, domains))
         return fitted(family, coef_=coef, constant_=rng.uniform(0, 1, tasks))
+    if family == "diminishing":
+        curved = rng.exponential(0.2, (tasks, domains))
+        curved[rng.random((tasks, domains)) < 0.3] = 0.0
+        return fitted(
+            family, constant_=rng.uniform(0, 1, tasks), intercept_=rng.normal(0.3, 0.3, tasks),
+            linear_=rng.normal(0, 0.5, (tasks, domains)), curved_=curved,
+            shift_=10.0 ** rng.uniform(-5, -1, domains), onset_=1.0, ease_=1.0,
+            ridge_=np.zeros(tasks), error_=np.zeros(tasks),
+        )  # fmt: skip
     if family == "bimix":
         exponent = np.minimum(rng.exponential(0.3, (tasks, domains)), 2.0)
         exponent[rng.random((tasks, domains)) < 0.2] = 0.0

@@ -5,7 +5,7 @@ from olmix.mix import Mix
 from olmix.proposers.exact import propose_exact
 from olmix.proposers.proposal import Request
 from olmix.proposers.search import propose_search
-from olmix.surrogate import fit_surrogate
+from olmix.regressors.surrogate import fit_surrogate
 
 QUICK = {"rounds": 8, "candidates": 2000}
 

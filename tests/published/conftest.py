@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from olmix.collapse import Collapse
 from olmix.domains import DomainSet
 from olmix.mix import Mix
 from olmix.published.settings import load_settings
-from olmix.simulate import Law, random_law
-from olmix.update_sequence import INITIAL, UpdateSequence, load_updates
+from olmix.simulation.law import Law, random_law
+from olmix.updates.collapse import Collapse
+from olmix.updates.sequence import INITIAL, UpdateSequence, load_updates
 
 REPOSITORY = Path(__file__).parents[2]
 CONFIG = REPOSITORY / "config"

@@ -9,17 +9,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from olmix.collapse import Collapse
 from olmix.errors import OlmixError
 from olmix.mix import Mix
-from olmix.plots import published as plots
+from olmix.published import figures as plots
 from olmix.published.catalogue import Catalogue
 from olmix.published.chain import coupling_by_topic, run_chain
 from olmix.published.comparison import Findings, comparison_table
 from olmix.published.design import trend
 from olmix.published.final import final_mixes
 from olmix.published.mixes import compare_mixes, read_paper_mixes
-from olmix.surrogate import fit_surrogate
+from olmix.regressors.surrogate import fit_surrogate
+from olmix.updates.collapse import Collapse
 
 REPOSITORY = Path(__file__).parents[2]
 

@@ -1,7 +1,6 @@
-"""``snakemake published`` on the released swarms, in a folder of links to the project."""
+"""``snakemake published`` in a folder of links to the project."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,12 +9,8 @@ import pandas as pd
 import pytest
 
 REPOSITORY = Path(__file__).parents[2]
-RELEASE = REPOSITORY.parent / "shared" / "data" / "published"
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not RELEASE.is_dir(), reason=f"no released swarms at {RELEASE}"),
-]
+pytestmark = pytest.mark.slow
 
 
 def run(folder: Path, release: Path, *targets: str) -> subprocess.CompletedProcess:
@@ -24,17 +19,16 @@ def run(folder: Path, release: Path, *targets: str) -> subprocess.CompletedProce
         if not (folder / name).exists():
             (folder / name).symlink_to(REPOSITORY / name)
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     command = [sys.executable, "-m", "snakemake", *targets, "--cores", "2"]
     return subprocess.run(
         [*command, "--config", f"published={release}"],
-        cwd=folder, env=os.environ | threads | {"PATH": path}, capture_output=True, text=True,
+        cwd=folder, env=os.environ | threads, capture_output=True, text=True,
         check=False,
     )  # fmt: skip
 
 
-def test_the_whole_study(tmp_path):
-    done = run(tmp_path, RELEASE, "published")
+def test_the_whole_study(tmp_path, released):
+    done = run(tmp_path, released, "published")
     assert done.returncode == 0, done.stderr[-3000:]
     table = pd.read_csv(tmp_path / "results/published/published_table/comparison.csv")
     table = table.set_index("id")
@@ -51,14 +45,13 @@ def test_the_whole_study(tmp_path):
     }  # fmt: skip
 
 
-def test_a_truncated_table_ends_in_one_clear_line(tmp_path):
-    release = tmp_path / "release"
-    shutil.copytree(RELEASE / "dclm_swarm", release / "dclm_swarm")
+def test_a_truncated_table_ends_in_one_clear_line(tmp_path, make_release):
+    release = make_release(tmp_path / "release", only=("dclm",)).folder
     path = release / "dclm_swarm" / "metrics.csv"
-    path.write_bytes(path.read_bytes()[:-1000])
+    path.write_bytes(path.read_bytes()[:-50])
     done = run(tmp_path, release, "results/published/published_swarms")
     assert done.returncode != 0
     lines = [line for line in done.stderr.splitlines() if "error:" in line]
-    assert any("metrics.csv: line 128 has" in line for line in lines), done.stderr[-3000:]
+    assert any("metrics.csv: line 81 has" in line for line in lines), done.stderr[-3000:]
     log = (tmp_path / "results/published/logs/published_swarms.log").read_text()
     assert "Traceback" not in log

@@ -16,15 +16,18 @@ from olmix.files import write_json
 from olmix.proposers.exact import propose_exact
 from olmix.proposers.proposal import Request
 from olmix.questions.answer import QuestionData
-from olmix.simulate import Law
+from olmix.questions.catalogue import plan_study, settings_of
+from olmix.simulation.law import Law
+from olmix.study.jobs import Jobs
 from olmix.study.mixes import sample_mixes
+from olmix.study.plan import Plan
+from olmix.study.proposals import olmix_base
 from olmix.study.scale import Scale, load_scale
-from olmix.study.single_updates import SingleUpdate, add_single_updates, load_single_updates
-from olmix.study.spec import Plan, SpaceSpec
+from olmix.study.spec import SpaceSpec
 from olmix.study.update_chain import StageWork
-from olmix.study.update_plan import FROM_SCRATCH, UpdatePlan
+from olmix.study.update_plan import UpdatePlan
 from olmix.tables import SwarmTable, read_mixes, write_table
-from olmix.update_sequence import INITIAL, load_updates
+from olmix.updates.sequence import INITIAL
 
 REPOSITORY = Path(__file__).parents[2]
 CONFIG = REPOSITORY / "config"
@@ -32,13 +35,17 @@ CONFIG = REPOSITORY / "config"
 
 @pytest.fixture
 def question(tmp_path: Path) -> Callable[..., QuestionData]:
-    """``question(settings, tables={swarm: table}, proposals={study: {name: record}}, ...)``."""
+    """``question(settings, tables={swarm: table}, proposals={study: {name: record}}, ...)``.
+
+    ``planned`` is what the plan says of them: which swarm is what to the question.
+    """
 
     def make(
         settings: Mapping[str, Any],
         tables: Mapping[str, SwarmTable],
         proposals: Mapping[str, Mapping[str, Any]] | None = None,
         families: Mapping[str, Sequence[str]] | None = None,
+        planned: Mapping[str, Any] | None = None,
     ) -> QuestionData:
         for name, table in tables.items():
             folder = tmp_path / "tables" / name
@@ -55,11 +62,18 @@ def question(tmp_path: Path) -> Callable[..., QuestionData]:
             scale="made-up",
             settings={"seeds": 1, "target_repeats": 1, **settings},
             data=tmp_path / "data",
-            tables={name: tmp_path / "tables" / name for name in tables},
+            tables={name: both(tmp_path / "tables" / name) for name in tables},
             proposals={study: tmp_path / "proposals" / study for study in proposals or {}},
+            method=olmix_base(),
+            planned=planned or {},
         )
 
     return make
+
+
+def both(folder: Path) -> tuple[Path, Path]:
+    """The tables of a collected swarm."""
+    return folder / "ratios.csv", folder / "metrics.csv"
 
 
 @dataclass(frozen=True)
@@ -82,13 +96,9 @@ class ExactUpdates:
         return replace(scale, content=scale.content | {"kl": 0.0})
 
     @cached_property
-    def plan(self) -> tuple[Plan, dict[str, SingleUpdate]]:
+    def plan(self) -> Plan:
         """What is sampled and trained."""
-        main = UpdatePlan(load_updates(REPOSITORY / self.scale["updates"]), self.scale)
-        plan, updates = Plan(), load_single_updates(REPOSITORY, main)
-        main.add_to(plan)
-        add_single_updates(plan, updates)
-        return plan, updates
+        return plan_study(self.scale, REPOSITORY)
 
     def law(self, domains: DomainSet) -> Law:
         """The law over a domain set."""
@@ -103,49 +113,46 @@ class ExactUpdates:
         size = len(self.tasks)
         return Law(domains.names, self.tasks, columns, np.linspace(0.5, 1.5, size), np.zeros(size))
 
-    def work(self, update: SingleUpdate, stage: str) -> StageWork:
+    def work(self, update: UpdatePlan, stage: str) -> StageWork:
         """A stage of an update."""
         previous = None if stage == INITIAL else self.folder / f"{update.name}-{INITIAL}"
-        request = {key: self.scale[key] for key in ("kl", "repetition", "requested_tokens")}
-        distribution = self.scale["swarm"]["updates"]
-        return StageWork(update.sequence, stage, previous, request, distribution)
+        return StageWork(
+            update.sequence, stage, previous, olmix_base(), Jobs(self.plan).request,
+            self.scale["swarm"]["updates"],
+        )  # fmt: skip
 
-    def pool(self, update: SingleUpdate, stage: str) -> SwarmTable:
+    def pool(self, update: UpdatePlan, stage: str) -> SwarmTable:
         """The pool of a stage, measured."""
-        name, domains = update.pool(stage), self.work(update, stage).domains
-        spec = replace(self.plan[0].mixes[name], space=SpaceSpec(stage))
+        name, domains = update.pools[stage], self.work(update, stage).domains
+        spec = replace(self.plan.mixes[name], space=SpaceSpec(stage))
         swarm = sample_mixes(
             spec, update.sequence, prior=None, distributions=self.scale["swarm"], caps={}
         )
         names = [f"{name}-{number:04d}" for number in range(len(swarm))]
         return self.law(domains).run_swarm(swarm.mixes, names, 0)
 
-    def follow(self, update: SingleUpdate) -> dict[str, SwarmTable]:
+    def follow(self, update: UpdatePlan) -> dict[str, SwarmTable]:
         """Write the mixes of both stages; return the last pool and the target runs."""
-        chains = update.groups()[update.name]
-        pools, own = {}, {}
+        group, tables = update.groups[update.name], {}
         for stage in update.stages:
-            work, pools[stage] = self.work(update, stage), self.pool(update, stage)
-            active = [c for c in chains if stage != INITIAL or c.strategy not in FROM_SCRATCH]
-            wanted = [(c.to_dict(), update.runs(c, stage)) for c in active]
-            wanted = [(chain, runs) for chain, runs in wanted if runs]
-            if wanted:
-                path = self.folder / f"{update.own}-sampled.csv"
-                script("sample_stage").main(work, wanted, None, 1, path)
+            work, step = self.work(update, stage), Jobs(self.plan).stage(group.at(stage))
+            tables[stage, "pool"] = self.pool(update, stage)
+            if step.sampled:
+                path = self.folder / f"{group.at(stage)}-sampled.csv"
+                script("sample_stage").main(work, step.sampled, 1, path)
                 runs, _, mixes = read_mixes(path)
-                own[stage] = self.law(work.domains).run_swarm(mixes, runs, 0)
-            out = self.folder / f"{update.name}-{stage}"
+                tables[stage, "own"] = self.law(work.domains).run_swarm(mixes, runs, 0)
+            out = self.folder / group.at(stage)
             script("update_mixes").main(
-                work, [c.to_dict() for c in active], own, pools, None, None, out,
-                out.with_suffix(".csv"),
-            )  # fmt: skip
-        runs, _, mixes = read_mixes(self.folder / f"{update.own}.csv")
+                replace(work, tables=tables), step.chains, out, out.with_suffix(".csv")
+            )
+        runs, _, mixes = read_mixes(self.folder / f"{group.at(update.last)}.csv")
         targets = self.law(work.domains).run_swarm(mixes, runs, 0)
-        return {update.pool(update.stage): pools[update.stage], update.target: targets}
+        return {update.pools[update.last]: tables[update.last, "pool"], group.target: targets}
 
     def least(self, name: str, requested: str) -> float:
         """The lowest BPB that any mix can have by the law, after an update and under the caps."""
-        work = self.work(self.plan[1][name], "updated")
+        work = self.work(self.plan.single_updates[name], "updated")
         request = Request.for_domains(
             work.domains,
             kl=0.0,
@@ -154,30 +161,29 @@ class ExactUpdates:
         )
         return propose_exact(self.law(work.domains).surrogate(), request).average
 
-    def data(self, question: str) -> tuple[QuestionData, dict[str, dict[str, str]]]:
+    def data(self, question: str) -> QuestionData:
         """The inputs of a question's analysis."""
-        plan, updates = self.plan
-        wanted = {n: u for n, u in updates.items() if u.target in plan.reads[question]}
+        job = Jobs(self.plan).question(question)
+        groups = [group for group, _ in self.plan.reads[question].stages]
+        updates = [self.plan.single_updates[name] for name in groups]
         tables = {}
-        for update in wanted.values():
+        for update in updates:
             for name, table in self.follow(update).items():
-                tables[name] = self.folder / "tables" / name
-                write_table(tables[name] / "ratios.csv", table.runs, table.domains, table.mixes)
-                write_table(tables[name] / "metrics.csv", table.runs, table.tasks, table.metrics)
+                ratios, metrics = tables[name] = both(self.folder / "tables" / name)
+                write_table(ratios, table.runs, table.domains, table.mixes)
+                write_table(metrics, table.runs, table.tasks, table.metrics)
         DomainSet.load(CONFIG / "domains" / "tiny.yaml").save(self.folder / "domains.json")
-        data = QuestionData(
+        write_json(self.folder / "families.json", {"all": list(self.tasks)})
+        mixes = [update.groups[update.name].at(update.last) for update in updates]
+        return QuestionData(
             scale="made-up",
-            settings={
-                key: self.scale[key] for key in ("seeds", "target_repeats", "single_updates")
-            },
+            settings=settings_of(question, self.scale),
             data=self.folder,
             tables=tables,
-            proposals={u.own: self.folder / u.own for u in wanted.values()},
+            proposals={name: self.folder / name for name in mixes},
+            method=olmix_base(),
+            planned=job.planned,
         )
-        return data, {
-            n: {"file": REPOSITORY / u.file, "stage": u.stage, "pool": u.pool(u.stage)}
-            for n, u in wanted.items()
-        }
 
 
 def script(name: str) -> ModuleType:

@@ -9,6 +9,7 @@ from olmix.domains import DomainSet
 from olmix.errors import OlmixError
 from olmix.files import content_hash, read_json
 from olmix.paths import CONFIG
+from olmix.proposers.method import Method
 from olmix.questions.answer import Answer, QuestionData
 from olmix.tables import SwarmTable
 
@@ -37,18 +38,17 @@ def test_inputs_by_name(data):
 
 def test_repetitions_are_averaged_and_say_how_far_apart_they_are(question):
     again = replace(TABLE, metrics=TABLE.metrics + np.array([[0.2, 0.2], [0.0, 0.0]]))
-    tables = {"swarm": TABLE, "swarm-repeat1": again, "swarm-other": again}
-    data = question({}, tables)
-    assert data.averages("swarm") == pytest.approx({"r0": 2.1, "r1": 3.5})
+    data = question({}, {"first": TABLE, "again": again})
+    assert data.averages(["first", "again"]) == pytest.approx({"r0": 2.1, "r1": 3.5})
     # Half the difference: the deviation of two is |a - b|/√2, their mean's that over √2.
-    assert data.errors("swarm") == pytest.approx({"r0": 0.1, "r1": 0.0})
-    assert all(np.isnan(error) for error in data.errors("swarm-other").values())
+    assert data.errors(["first", "again"]) == pytest.approx({"r0": 0.1, "r1": 0.0})
+    assert all(np.isnan(error) for error in data.errors(["again"]).values())
 
 
 def test_repetitions_follow_the_names_of_runs(question):
     swapped = TABLE.rows([1, 0])
-    data = question({}, {"swarm": TABLE, "swarm-repeat1": swapped})
-    assert data.averages("swarm") == {"r0": 2.0, "r1": 3.5}
+    data = question({}, {"first": TABLE, "again": swapped})
+    assert data.averages(["first", "again"]) == {"r0": 2.0, "r1": 3.5}
 
 
 def test_from_the_workflows_job(data, tmp_path):
@@ -60,16 +60,24 @@ def test_from_the_workflows_job(data, tmp_path):
         for run in runs:
             (tmp_path / "train" / "targets" / shard / run).mkdir(parents=True)
     job = SimpleNamespace(
-        params=SimpleNamespace(scale="tiny", settings={"seeds": 1}),
+        params=SimpleNamespace(
+            scale="tiny",
+            settings={"seeds": 1},
+            tables=["swarm"],
+            planned={"main": "swarm"},
+            method={"regressor": "bimix", "granularity": "family", "proposer": "search"},
+        ),
         input=Inputs(
             data=str(data.data),
-            tables=[str(data.tables["swarm"] / "ratios.csv")],
+            ratios=[str(data.tables["swarm"][0])],
+            metrics=[str(data.tables["swarm"][1])],
             proposals=[str(data.proposals["study"])],
             runs=[str(tmp_path / "train" / "targets" / shard) for shard in "01"],
         ),
     )
     found = QuestionData.from_job(job)
-    assert found.averages("swarm") == data.averages("swarm")
+    assert found.averages(found.planned["main"]) == data.averages("swarm")
+    assert found.method == Method("bimix", "family", "search")
     assert found.proposal("study", "base") == {"average": 0.5}
     assert {run: path.parent.name for run, path in found.runs["targets"].items()} == {
         "natural": "0", "one": "0", "two": "1",
@@ -81,7 +89,7 @@ def test_from_the_workflows_job(data, tmp_path):
 def test_the_sequence_is_on_counted_domains(data):
     counted = {d.name: d.tokens + 1 for d in DomainSet.load(CONFIG / "domains" / "tiny.yaml")}
     DomainSet.from_token_counts(counted).save(data.data / "domains.json")
-    sized = QuestionData("tiny", {"updates": CONFIG / "updates" / "smoke.yaml"}, data.data, {}, {})
+    sized = replace(data, settings={"updates": CONFIG / "updates" / "smoke.yaml"})
     first = sized.sequence.initial.domains[0]
     assert first.tokens == counted[first.name]
 
@@ -95,7 +103,7 @@ def test_an_answer_says_where_it_comes_from(data, tmp_path):
     record = read_json(tmp_path / "rq0" / "provenance.json")
     assert (record["question"], record["scale"], record["seeds"]) == ("rq0", "made-up", 1)
     assert record["config_hash"] == content_hash({"seeds": 1, "target_repeats": 1, "kl": 0.05})
-    assert record["inputs"] == [str(data.tables["swarm"])]
+    assert record["inputs"] == [str(data.tables["swarm"][0].parent)]
     assert {"numpy", "torch", "snakemake"} <= set(record["versions"])
 
 

@@ -1,4 +1,4 @@
-"""What all six families promise alike."""
+"""What all families promise alike."""
 
 import json
 
@@ -8,9 +8,12 @@ from sklearn.base import clone
 
 from olmix.errors import OlmixError
 from olmix.regressors import FAMILIES, make_regressor, regressor_from_dict
+from olmix.regressors.terms import predict_terms
 
 # LightGBM with RegMix's 1000 iterations takes seconds: the promises hold for fewer just as well.
 QUICK = {"lightgbm": {"iterations": 30}}
+# Families whose law has the form that `olmix.regressors.terms` describes.
+IN_TERMS = {"log_linear", "diminishing", "ensemble"}
 
 
 @pytest.fixture(params=FAMILIES)
@@ -28,8 +31,10 @@ def data(seed, runs=30, domains=4, tasks=3):
     return X, 0.8 + np.exp(X @ rng.normal(-1, 1, (domains, tasks)))
 
 
-def test_there_are_the_papers_six():
+def test_there_are_the_papers_six_and_ours():
     assert set(FAMILIES) == {
+        "diminishing",
+        "ensemble",
         "search",
         "lightgbm",
         "gaussian_process",
@@ -57,6 +62,17 @@ def test_json_round_trip_predicts_the_same_numbers(family):
     np.testing.assert_array_equal(again.predict(probes), model.predict(probes))
     assert again.get_params() == model.get_params()
     assert json.dumps(again.to_dict()) == text
+
+
+def test_a_family_with_terms_predicts_by_them(family):
+    X, Y = data(0)
+    model = make(family).fit(X, Y)
+    terms, probes = model.terms(), np.vstack([np.eye(4), data(1)[0]])
+    assert bool(terms) == (family in IN_TERMS)
+    if terms:
+        assert model.convex
+        assert all(term.curved is None or (term.curved >= 0).all() for term in terms)
+        np.testing.assert_allclose(predict_terms(terms, probes), model.predict(probes), rtol=1e-12)
 
 
 def test_a_second_fit_forgets_the_first(family):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from olmix.files import write_json
-from olmix.simulate import Law
+from olmix.simulation.law import Law
 from olmix.study.spec import SwarmSpec, as_params
 from olmix.tables import read_swarm, write_table
 

@@ -7,7 +7,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -75,9 +74,9 @@ class Cluster:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables of a user of this cluster, with this Python first in PATH."""
+        """The variables of a user of this cluster, who has activated no environment of Python."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("SLURM")}
-        found = [str(self.folder / "bin"), str(Path(sys.executable).parent), PATHS]
+        found = [str(self.folder / "bin"), "/usr/local/bin", "/usr/bin", "/bin"]
         return {**kept, "PATH": os.pathsep.join(found), "OMP_NUM_THREADS": "1"}
 
     def start(self) -> "Cluster":

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from olmix.training.presets import PRESETS
+
 pytestmark = pytest.mark.slow
 
 NODES, GPUS, STEPS = 4, 32, 20
@@ -34,7 +36,9 @@ def clone(nodes_cluster, tmp_path_factory, request):
     shutil.copy(folder / "config/scales/smoke.yaml", folder / "config/scales/nodes.yaml")
     # This machine has no GPUs and few cores: each node starts one of its eight processes.
     change_target(folder, gpu=GPUS, nodes=NODES, processes_per_node=1, threads=2)
-    change_target(folder, runs_per_job=1, tokens=STEPS * 8 * 64)
+    preset = PRESETS["tiny-target"]
+    tokens = STEPS * preset.batch_size * preset.sequence_length
+    change_target(folder, runs_per_job=1, tokens=tokens)
     snakemake(nodes_cluster, folder, LISTED, "--cores", "2")
     return folder
 

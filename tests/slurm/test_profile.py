@@ -11,6 +11,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,10 +22,11 @@ import pandas as pd
 import pytest
 import yaml
 
-from olmix.study.compute import Machine, RunCost
+from olmix.cost.compute import Machine, RunCost
 from olmix.study.scale import load_scale
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+SNAKEMAKE = str(Path(sys.executable).parent / "snakemake")  # by its path: nothing is activated
 FIGURE = "figures/main_results.pdf"
 ENDING_WITH_THE_TEST = ("setpriv", "--pdeathsig", "KILL")
 TRAINING = "rule_train_proxies_wildcards_"
@@ -98,7 +100,7 @@ class Controller:
         self.log = folder / "controller.log"
         with self.log.open("a") as log:
             self.process = subprocess.Popen(
-                [*ENDING_WITH_THE_TEST, "snakemake", *arguments, "--config", "scale=light"],
+                [*ENDING_WITH_THE_TEST, SNAKEMAKE, *arguments, "--config", "scale=light"],
                 cwd=folder,
                 env=cluster.environment,
                 stdout=log,

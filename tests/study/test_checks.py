@@ -5,26 +5,16 @@ from pathlib import Path
 import pytest
 
 from olmix.errors import OlmixError
+from olmix.questions.catalogue import plan_study
 from olmix.study.checks import check_plan
-from olmix.study.questions import plan_questions
 from olmix.study.scale import Scale, load_scale
-from olmix.study.update_plan import UpdatePlan
-from olmix.update_sequence import load_updates
 
 CONFIG = Path(__file__).parents[2] / "config"
 
 
-def sequence(name: str):
-    return load_updates(CONFIG / "updates" / f"{name}.yaml")
-
-
 @pytest.mark.parametrize("name", ["smoke", "tiny", "paper", "simulated"])
 def test_the_shipped_scales_pass(name):
-    scale = load_scale(CONFIG / "scales", name)
-    plan = plan_questions(scale)
-    updates = load_updates(CONFIG.parent / scale["updates"])
-    UpdatePlan(updates, scale).add_to(plan)
-    check_plan(plan, scale, updates)
+    check_plan(plan_study(load_scale(CONFIG / "scales", name), CONFIG.parent))
 
 
 def put(content, path, value):
@@ -54,17 +44,16 @@ def test_a_scale_that_cannot_work_is_refused(path, value, message):
     put(content, path, value)
     scale = Scale("mine", content)
     with pytest.raises(OlmixError, match=message):
-        check_plan(plan_questions(scale), scale, sequence("smoke"))
+        plan_study(scale, CONFIG.parent)
 
 
 def test_more_runs_than_the_swarm_has():
-    scale = load_scale(CONFIG / "scales", "smoke")
-    plan = plan_questions(scale)
+    plan = plan_study(load_scale(CONFIG / "scales", "smoke"), CONFIG.parent)
     study = next(iter(plan.studies.values()))
     greedy = replace(study.proposals[0], runs=1000)
     plan.studies[study.name] = replace(study, proposals=(greedy, *study.proposals[1:]))
     with pytest.raises(OlmixError, match=f"{study.name}/{greedy.name}: 1000 runs of a swarm of"):
-        check_plan(plan, scale, sequence("smoke"))
+        check_plan(plan)
 
 
 def test_a_simulated_model_needs_its_noise():
@@ -72,4 +61,4 @@ def test_a_simulated_model_needs_its_noise():
     del content["models"]["15m"]["noise"]
     scale = Scale("mine", content)
     with pytest.raises(OlmixError, match="model '15m' has no noise"):
-        check_plan(plan_questions(scale), scale, sequence("paper"))
+        plan_study(scale, CONFIG.parent)

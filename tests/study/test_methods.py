@@ -1,15 +1,17 @@
 """Methods: the shipped files against the paper's table, what is refused, what is planned."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 
 from olmix.errors import OlmixError
-from olmix.study.methods import load_methods, plan_methods
-from olmix.study.questions import plan_questions
-from olmix.study.scale import Scale, load_scale
-from olmix.study.spec import Plan
+from olmix.questions.catalogue import plan_study
+from olmix.questions.methods.plan import plan as plan_methods
+from olmix.study.methods import OLMIX_ENSEMBLE, load_methods
+from olmix.study.plan import Plan
+from olmix.study.scale import load_scale
 
 CONFIG = Path(__file__).parents[2] / "config"
 BASE = yaml.safe_load((CONFIG / "methods" / "olmix_base.yaml").read_text())
@@ -17,13 +19,16 @@ BASE = yaml.safe_load((CONFIG / "methods" / "olmix_base.yaml").read_text())
 
 @pytest.fixture
 def shipped():
-    return {method.name: method for method in load_methods(CONFIG / "methods")}
+    return load_methods(CONFIG / "methods")
 
 
-def scale(largest: int | None = None) -> Scale:
-    content = {"kl": 0.05, "repetition": 4, "target_repeats": 1}
-    content["methods"] = {"largest_swarm": largest}
-    return Scale("made-up", content)
+def planned(largest: int | None = None) -> Plan:
+    """The methods alone, on the eight topics of `tiny`, with one target run each."""
+    scale = load_scale(CONFIG / "scales", "tiny")
+    changes = {"methods": {"largest_swarm": largest}, "target_repeats": 1}
+    plan = Plan.open(replace(scale, content=scale.content | changes), CONFIG.parent)
+    plan.reads["methods"] = plan_methods(plan)
+    return plan
 
 
 def test_swarm_sizes_are_those_of_the_papers_table(shipped):
@@ -43,20 +48,20 @@ def test_choices_are_those_of_the_papers_table(shipped):
         "RegMix": "lightgbm", "Data Mixing Laws": "log_linear", "AutoScale": "autoscale",
         "BiMix": "bimix", "OlmixBase": "log_linear",
     }  # fmt: skip
-    assert {method.label for method in shipped.values()} == set(families)
-    for method in shipped.values():
+    papers = [method for name, method in shipped.items() if name != OLMIX_ENSEMBLE]
+    assert {method.label for method in papers} == set(families)
+    for method in papers:
         row = table[method.label]
         assert method.granularity == granularity[row["granularity"]]
         assert method.repetition_constraint == (row["repetition_constraint"] == "yes")
         assert method.regression_family == families[method.label]
-        assert (method.solver == "search") == (row["solver"] == "search")
+        assert (method.solver in ("search", "simulated")) == (row["solver"] == "search")
         assert (method.solver == "exact_kl") == (row["solver"] == "exact with KL")
         assert (method.proxy_size == "target") == (row["proxy_size"] == "target")
 
 
 def test_a_method_becomes_a_swarm_a_proposal_and_a_target_run(shipped):
-    plan = Plan()
-    plan_methods(plan, scale(), shipped.values(), domains=8)
+    plan = planned()
     swarm = plan.swarms["method-autoscale"]
     assert (swarm.model, swarm.size) == ("target", 17)
     assert plan.mixes["method-autoscale"].kind == "one_at_a_time"
@@ -69,25 +74,24 @@ def test_a_method_becomes_a_swarm_a_proposal_and_a_target_run(shipped):
     assert set(plan.swarms["methods-target"].proposals) == set(shipped)
     natural = plan.swarms["natural-topics"]
     assert (natural.model, natural.size) == ("target", 1)
-    assert plan.asks["methods"] == ("methods",)
+    assert plan.reads["methods"].studies == ["methods"]
 
 
-def test_a_scale_bounds_the_swarms(shipped):
-    plan = Plan()
-    plan_methods(plan, scale(largest=12), shipped.values(), domains=8)
-    assert {name: swarm.size for name, swarm in plan.swarms.items()} == {
+def test_a_scale_bounds_the_swarms():
+    swarms = planned(largest=12).swarms
+    assert {name: swarm.size for name, swarm in swarms.items()} == {
         "method-autoscale": 12, "method-bimix": 4, "method-data_mixing_laws": 12,
-        "method-olmix_base": 12, "method-regmix": 12, "natural-topics": 1, "methods-target": 5,
+        "method-olmix_base": 12, "method-olmix_ensemble": 9, "method-regmix": 12,
+        "natural-topics": 1, "methods-target": 6,
     }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["tiny", "smoke", "paper"])
-def test_every_scale_plans_the_methods_beside_the_questions(shipped, name):
-    settings = load_scale(CONFIG / "scales", name)
-    plan = plan_questions(settings)
-    plan_methods(plan, settings, shipped.values(), domains=8)
+def test_every_scale_has_the_models_that_its_plan_trains(name):
+    plan = plan_study(load_scale(CONFIG / "scales", name), CONFIG.parent)
+    assert "method-regmix" in plan.swarms
     for swarm in plan.swarms.values():
-        settings.model(swarm.model)
+        plan.scale.model(swarm.model)
 
 
 @pytest.mark.parametrize(

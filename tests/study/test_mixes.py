@@ -10,7 +10,7 @@ from olmix.files import write_json
 from olmix.study.mixes import collect_metrics, domain_entropies, sample_mixes
 from olmix.study.space import open_space
 from olmix.study.spec import MixesSpec, SpaceSpec
-from olmix.update_sequence import UpdateSequence
+from olmix.updates.sequence import UpdateSequence
 
 # Nine tokens of text and one that ends the document, each.
 TEXTS = {"web:plain": [1] * 9, "web:rich": [1, 2, 3, 4, 5, 6, 7, 8, 9], "books": [1] * 4 + [2] * 5}

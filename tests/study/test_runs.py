@@ -8,7 +8,7 @@ from olmix.study.runs import data_seed_of, expanded_mixes, run_settings
 from olmix.study.space import open_space
 from olmix.study.spec import SpaceSpec, SwarmSpec
 from olmix.training.presets import preset
-from olmix.update_sequence import UpdateSequence
+from olmix.updates.sequence import UpdateSequence
 
 DOMAINS = DomainSet.from_token_counts({"web:a": 3000, "web:b": 1000, "books": 4000})
 MODEL = {"shape": "tiny-30m", "max_repetition": 40}

@@ -1,5 +1,6 @@
 """Single updates at every scale: what they train, what they share, what is refused."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,28 +8,21 @@ import pytest
 import yaml
 
 from olmix.errors import OlmixError
-from olmix.planning import swarm_size
-from olmix.study.scale import Scale, load_scale
-from olmix.study.single_updates import SingleUpdate, add_single_updates, load_single_updates
-from olmix.study.spec import Plan
-from olmix.study.update_plan import CONSTRUCTED, UpdatePlan
-from olmix.update_sequence import INITIAL, load_updates
+from olmix.questions.catalogue import plan_study
+from olmix.study.jobs import Jobs
+from olmix.study.plan import Plan
+from olmix.study.scale import load_scale
+from olmix.updates.planning import swarm_size
+from olmix.updates.sequence import INITIAL
+from olmix.updates.strategies import CONSTRUCTED
 
 REPOSITORY = Path(__file__).parents[2]
 CONFIG = REPOSITORY / "config"
 SCALES = ("paper", "tiny", "smoke")
 
 
-def main_study(scale: Scale) -> UpdatePlan:
-    return UpdatePlan(load_updates(REPOSITORY / scale["updates"]), scale)
-
-
-def planned(name: str) -> tuple[dict[str, SingleUpdate], Plan]:
-    main, plan = main_study(load_scale(CONFIG / "scales", name)), Plan()
-    main.add_to(plan)
-    updates = load_single_updates(REPOSITORY, main)
-    add_single_updates(plan, updates)
-    return updates, plan
+def planned(name: str) -> Plan:
+    return plan_study(load_scale(CONFIG / "scales", name), REPOSITORY)
 
 
 @pytest.fixture(scope="module", params=SCALES)
@@ -37,17 +31,21 @@ def every(request):
 
 
 def test_each_kind_of_update_once_and_two_additions(every):
-    updates, plan = every
-    assert [name for name, update in updates.items() if update.operators] == [
-        "add_code", "remove_code", "partition_code", "revise_code",
-    ]  # fmt: skip
-    assert [name for name, update in updates.items() if update.theory] == ["add_code", "add_pdf"]
-    assert [name for name, update in updates.items() if update.coupling] == ["add_code"]
-    assert {"operators", "theory"} <= set(plan.asks)
+    operators, theory = (every.reads[name].planned for name in ("operators", "theory"))
+    assert {operator: told["name"] for operator, told in operators["operators"].items()} == {
+        "add": "add_code", "remove": "remove_code", "partition": "partition_code",
+        "revise": "revise_code",
+    }  # fmt: skip
+    assert theory["additions"] == ["add_code", "add_pdf"]
+    assert theory["coupled"] == "add_code"
+    assert set(every.single_updates) == {
+        "add_code", "remove_code", "partition_code", "revise_code", "add_pdf",
+    }  # fmt: skip
 
 
 def test_swarm_sizes_follow_the_papers_rule():
-    updates, plan = planned("paper")
+    plan = planned("paper")
+    updates = plan.single_updates
     sizes = {name: [len(s.domains) for s in u.sequence.stages()] for name, u in updates.items()}
     assert sizes == {
         "add_code": [24, 39], "remove_code": [39, 24], "partition_code": [25, 39],
@@ -64,8 +62,8 @@ def test_swarm_sizes_follow_the_papers_rule():
 
 
 def test_equal_domain_sets_share_a_pool(every):
-    updates, plan = every
-    pools = {(name, stage): u.pool(stage) for name, u in updates.items() for stage in u.stages}
+    plan, updates = every, every.single_updates
+    pools = {(name, stage): u.pools[stage] for name, u in updates.items() for stage in u.stages}
     web = {pools["add_code", INITIAL], pools["add_pdf", INITIAL], pools["remove_code", "updated"]}
     assert web == {"pool-initial"}, "that of the main study"
     both = {pools["add_code", "updated"], pools["partition_code", "updated"],
@@ -81,35 +79,39 @@ def test_equal_domain_sets_share_a_pool(every):
 
 
 def test_swarms_know_their_updates_file(every):
-    updates, plan = every
-    for name, update in updates.items():
-        for swarm in (update.own, update.target):
-            if swarm in plan.swarms:
-                assert plan.update_files[swarm] == update.file
-        assert plan.update_files[name] == update.file
-    assert "pool-initial" not in plan.update_files
-    for pool in (p for p in plan.swarms if p.startswith("pool-") and p in plan.update_files):
-        sequence = load_updates(REPOSITORY / plan.update_files[pool])
-        assert plan.mixes[pool].space.stage in [stage.name for stage in sequence.stages()]
+    jobs = Jobs(every)
+    for update in every.single_updates.values():
+        group = update.groups[update.name]
+        for swarm in (group.at(update.last), group.target):
+            if swarm in every.swarms:
+                assert jobs.swarm(swarm).updates is update
+        assert jobs.stage(group.at(update.last)).updates is update
+        for pool in update.pools.values():
+            found = jobs.swarm(pool)
+            assert found.space.stage in found.updates.stages
+    assert jobs.swarm("pool-initial").updates is every.updates
 
 
 def test_targets_are_all_mixes_that_are_compared(every):
-    updates, plan = every
-    seeds = updates["add_code"].scale["seeds"]
-    counts = {name: plan.swarms[update.target].size for name, update in updates.items()}
+    plan, updates = every, every.single_updates
+    seeds = plan.scale["seeds"]
+    groups = {name: update.groups[name] for name, update in updates.items()}
+    counts = {name: plan.swarms[group.target].size for name, group in groups.items()}
     # (full, full reuse) x (tight, relaxed), three constructed, partial; natural once.
     assert counts == {
         "add_code": 1 + 8 * seeds, "remove_code": 1 + 2 * seeds, "partition_code": 1 + 2 * seeds,
         "revise_code": 1 + 2 * seeds, "add_pdf": 7 * seeds,
     }  # fmt: skip
-    constructed = [c for c in updates["add_pdf"].groups()["add_pdf"] if c.strategy in CONSTRUCTED]
+    constructed = [c for c in groups["add_pdf"].chains if c.follows in CONSTRUCTED]
+    assert len(constructed) == 3 * seeds
     assert all(updates["add_pdf"].runs(chain, "updated") == 0 for chain in constructed)
 
 
 def test_tiny_stays_small():
     """Runs beside those of the main study; equal mixes, which are trained once, counted twice."""
-    updates, plan = planned("tiny")
-    swarms = {swarm for update in updates.values() for swarm in update.swarms} - {"pool-initial"}
+    plan = planned("tiny")
+    swarms = plan.needed_swarms("operators") | plan.needed_swarms("theory")
+    swarms -= {"pool-initial"}
     targets = [plan.swarms[s].size for s in swarms if plan.swarms[s].model == "target"]
     proxies = [plan.swarms[s].size for s in swarms if plan.swarms[s].model != "target"]
     assert sum(proxies) <= 504
@@ -127,11 +129,13 @@ def refused(tmp_path):
         )
         content["domains"] = str(CONFIG / "domains" / "tiny.yaml")
         change(content)
+        if not (tmp_path / "config").exists():
+            shutil.copytree(CONFIG, tmp_path / "config")
         (tmp_path / "one.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
         single = {"folder": ".", "operators": {}, "theory": [], "coupling": "one"} | roles
         changed = replace(scale, content=scale.content | {"single_updates": single})
         with pytest.raises(OlmixError) as error:
-            load_single_updates(tmp_path, main_study(changed))
+            plan_study(changed, tmp_path)
         return str(error.value)
 
     return load

@@ -6,8 +6,8 @@ from olmix.errors import OlmixError
 from olmix.mix import Mix
 from olmix.study.space import open_space, stage_domains, stored_mix
 from olmix.study.spec import SpaceSpec
-from olmix.update_sequence import Step, UpdateSequence
-from olmix.updates import Add, Revise, Update
+from olmix.updates.operators import Add, Revise, Update
+from olmix.updates.sequence import Step, UpdateSequence
 
 INITIAL = DomainSet.from_token_counts({"web:a": 30, "web:b": 10, "web:c": 20})
 ADDED = Step("more", Update((Add((Domain.named("books", 40),)),)))

@@ -7,7 +7,7 @@ import pytest
 
 from olmix.domains import DomainSet
 from olmix.study.stage_prints import domain_prints, lineage_prints
-from olmix.update_sequence import UpdateSequence, load_updates
+from olmix.updates.sequence import UpdateSequence, load_updates
 
 UPDATES = Path(__file__).parents[2] / "config" / "updates" / "smoke.yaml"
 STAGES = ["initial", "add_code", "add_sources", "revise_pdfs", "remove_algebra_code",

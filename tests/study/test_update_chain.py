@@ -17,22 +17,26 @@ from olmix.domains import DomainSet
 from olmix.errors import OlmixError
 from olmix.files import read_json
 from olmix.mix import Mix
-from olmix.planning import swarm_size
 from olmix.proposers.exact import propose_exact
 from olmix.proposers.proposal import Request, read_mix
-from olmix.reuse import CUT
-from olmix.simulate import Law
+from olmix.simulation.law import Law
+from olmix.study.chain import Chain
+from olmix.study.proposals import olmix_base
 from olmix.study.scale import load_scale
-from olmix.study.update_chain import StageWork, split_from_record
-from olmix.study.update_plan import AUTO, Chain, UpdatePlan
-from olmix.swarm import SwarmDistribution, sample_swarm
+from olmix.study.update_chain import StageWork, read_choices
+from olmix.study.update_plan import UpdatePlan
+from olmix.swarm.sampling import SwarmDistribution, sample_swarm
 from olmix.tables import SwarmTable, read_mixes
-from olmix.update_sequence import INITIAL, UpdateSequence, load_updates
-from olmix.updates import Partition, Remove, Revise
+from olmix.updates.operators import Partition, Remove, ReuseSplit, Revise
+from olmix.updates.planning import swarm_size
+from olmix.updates.reuse import CUT
+from olmix.updates.sequence import INITIAL, UpdateSequence, load_updates
+from olmix.updates.strategies import AUTO_PARTIAL_REUSE
 
 REPOSITORY = Path(__file__).parents[2]
 CONFIG = REPOSITORY / "config"
 TASKS = tuple(f"task{number}" for number in range(9))
+AUTO = AUTO_PARTIAL_REUSE.name
 STRATEGIES = (
     "full_recomputation", "swarm_reuse", "full_mixture_reuse", "partial_mixture_reuse", AUTO
 )  # fmt: skip
@@ -78,15 +82,19 @@ class Walk:
         size = len(TASKS)
         return Law(domains.names, TASKS, columns, np.linspace(0.5, 1.5, size), np.zeros(size))
 
-    @property
+    @cached_property
     def plan(self) -> UpdatePlan:
-        return UpdatePlan(self.sequence, load_scale(CONFIG / "scales", "smoke"))
+        plan = UpdatePlan("smoke.yaml", self.sequence, load_scale(CONFIG / "scales", "smoke"))
+        plan.follow("main", CHAINS)
+        return plan
 
     def work(self, stage: str) -> StageWork:
         scale = self.plan.scale
         previous = None if stage == INITIAL else self.folder / self.plan.previous(stage)
         request = {key: scale[key] for key in ("kl", "repetition", "requested_tokens")}
-        return StageWork(self.sequence, stage, previous, request, scale["swarm"]["updates"])
+        return StageWork(
+            self.sequence, stage, previous, olmix_base(), request, scale["swarm"]["updates"]
+        )
 
     def pool(self, stage: str) -> SwarmTable:
         work = self.work(stage)
@@ -99,48 +107,48 @@ class Walk:
         names = [f"pool-{stage}-{number}" for number in range(size)]
         return self.law(work.domains).run_swarm(mixes, names, 0)
 
-    def swarm(self, stage: str, count, choices: Path | None, seed: int) -> SwarmTable | None:
+    def swarm(self, work: StageWork, count, seed: int) -> SwarmTable | None:
         """Sample as the workflow does, and measure by the law."""
+        stage = work.stage
         wanted = [(c.to_dict(), count(c, stage)) for c in CHAINS if count(c, stage)]
         if not wanted:
             return None
-        work, path = self.work(stage), self.folder / f"{stage}-{seed}.csv"
-        script("sample_stage").main(work, wanted, choices, seed, path)
+        path = self.folder / f"{stage}-{seed}.csv"
+        script("sample_stage").main(work, wanted, seed, path)
         runs, names, mixes = read_mixes(path)
         assert names == work.domains.names
         return self.law(work.domains).run_swarm(mixes, runs, 0)
 
     @cached_property
-    def pools(self) -> dict[str, SwarmTable]:
-        return {stage: self.pool(stage) for stage in self.plan.stages if self.plan.pool_size(stage)}
+    def pools(self) -> dict[tuple[str, str], SwarmTable]:
+        stages = [stage for stage in self.plan.stages if self.plan.pool_size(stage)]
+        return {(stage, "pool"): self.pool(stage) for stage in stages}
 
-    def follow(self) -> dict[str, SwarmTable]:
-        """All stages: the swarms of each (probes under ``<stage>-probe``), mixes in the folder."""
-        tables: dict[str, SwarmTable] = {}
+    def follow(self) -> dict[tuple[str, str], SwarmTable]:
+        """All stages: the swarms of each by stage and role, mixes in the folder."""
+        tables = dict(self.pools)
         for number, stage in enumerate(self.plan.stages):
-            work, choices, probe = self.work(stage), None, None
+            work = self.work(stage)
             if stage != INITIAL:
-                probe = self.swarm(stage, self.plan.probe_runs, None, 2 * number)
+                probe = self.swarm(work, self.plan.probe_runs, 2 * number)
                 if probe is not None:
-                    choices = self.folder / f"{stage}-choices.json"
+                    tables[stage, "probe"] = probe
+                    path = self.folder / f"{stage}-choices.json"
                     budgets = [
                         (c.to_dict(), self.plan.budget(c, stage))
                         for c in CHAINS if self.plan.probe_runs(c, stage)
                     ]  # fmt: skip
-                    script("choose_recomputed").main(
-                        work, budgets, probe, dict(tables), self.pools, choices
-                    )
-                own = self.swarm(stage, self.plan.runs, choices, 2 * number + 1)
+                    choosing = replace(work, tables=tables)
+                    script("choose_recomputed").main(choosing, budgets, path)
+                    work = replace(work, choices=read_choices(path))
+                own = self.swarm(work, self.plan.runs, 2 * number + 1)
                 if own is not None:
-                    tables[stage] = own
-            last = stage == self.plan.stages[-1]
-            active = [c.to_dict() for c in CHAINS if last or c.strategy != "full_recomputation"]
+                    tables[stage, "own"] = own
+            active = [chain.to_dict() for chain in self.plan.active("main", stage)]
             script("update_mixes").main(
-                work, active, tables, self.pools, probe, choices, self.folder / stage,
+                replace(work, tables=tables), active, self.folder / stage,
                 self.folder / f"{stage}.csv",
             )  # fmt: skip
-            if probe is not None:
-                tables[f"{stage}-probe"] = probe
         return tables
 
     def mix(self, stage: str, chain: Chain) -> Mix:
@@ -159,7 +167,7 @@ def walk(request, tmp_path_factory) -> Walk:
 
 
 @pytest.fixture(scope="module")
-def tables(walk) -> dict[str, SwarmTable]:
+def tables(walk) -> dict[tuple[str, str], SwarmTable]:
     return walk.follow()
 
 
@@ -231,16 +239,16 @@ def test_frozen_ratios_stay(walk, tables, strategy):
         if strategy == "partial_mixture_reuse":
             split = walk.sequence.partial_reuse(stage)
         elif strategy == AUTO and choices.exists():
-            split = split_from_record(read_json(choices)[chain.name])
+            split = ReuseSplit.from_dict(read_json(choices)[chain.name])
         else:
             split = walk.sequence.full_reuse(stage)
-        before, after = work.existing(chain), walk.mix(stage, chain)
+        before, after = work.of(chain).existing, walk.mix(stage, chain)
         status = read_json(walk.folder / stage / f"{chain.name}.json")["status"]
         if CUT in status:
             assert stage == "remove_algebra_code"
             continue
-        rows = [r for r in getattr(tables.get(stage), "runs", ()) if r.startswith(chain.name)]
-        mixes = [tables[stage].mixes[tables[stage].runs.index(run)] for run in rows]
+        own = replace(work, tables=tables).of(chain).own(stage, "own")
+        mixes = [] if own is None else own.mixes
         for mix in [after, *(Mix(work.domains.names, weights) for weights in mixes)]:
             for members in split.groups.values():
                 if sum(mix[name] for name in members) > 0:
@@ -256,13 +264,13 @@ def test_swarm_reuse_keeps_exactly_the_runs_that_can_be_represented(walk, tables
     names = [stage.name for stage in stages]
     lost = 0
     for place, stage in enumerate(stages[1:], start=1):
-        work = walk.work(stage.name)
-        kept = work.accumulated(chain, tables, walk.pools)
+        at = replace(walk.work(stage.name), tables=tables).of(chain)
+        kept = at.accumulated()
         assert kept.domains == stage.domains.names
         np.testing.assert_allclose(kept.mixes.sum(1), 1)
         expected = []
         for start, name in enumerate(names[: place + 1]):
-            drawn = work.drawn(chain, name, walk.pools)
+            drawn = at.drawn(name)
             if drawn is None:
                 continue
             assert len(drawn) == walk.plan.budget(chain, name)
@@ -292,16 +300,16 @@ def _gone(stages, start: int, place: int) -> set[str]:
 @pytest.mark.parametrize("chain", CHAINS[2:], ids=NAMES[2:])
 def test_chains_train_what_the_plan_says(walk, tables, chain):
     for stage in walk.plan.updates:
-        swarms = [tables[name] for name in (stage, f"{stage}-probe") if name in tables]
-        runs = [run for t in swarms for run in t.runs if run.startswith(f"{chain.name}-")]
+        at = replace(walk.work(stage), tables=tables).of(chain)
+        swarms = [at.own(stage, role) for role in ("own", "probe")]
+        runs = [run for table in swarms if table is not None for run in table.runs]
         assert len(runs) == len(set(runs)) == walk.plan.budget(chain, stage)
 
 
 @pytest.mark.parametrize("chain", CHAINS[-2:], ids=NAMES[-2:])
 def test_auto_remembers_the_probes_of_earlier_stages(walk, tables, chain):
-    before = {name: table for name, table in tables.items() if name.startswith("add_code")}
-    known = walk.work("add_sources").accumulated(chain, before, walk.pools)
-    new = [run for run in known.runs if run.startswith(f"{chain.name}-")]
+    known = replace(walk.work("add_sources"), tables=tables).of(chain).accumulated(before=True)
+    new = [run for run in known.runs if chain.owns(run)]
     assert len(new) == walk.plan.budget(chain, "add_code") > walk.plan.runs(chain, "add_code")
 
 
@@ -313,7 +321,7 @@ def test_auto_choices_stay_within_partial_reuses_budget(walk, tables, chain):
         if not path.exists():
             continue
         record = read_json(path)[chain.name]
-        split = split_from_record(record)
+        split = ReuseSplit.from_dict(record)
         assert swarm_size(split.dimension, chain.c) <= walk.plan.budget(chain, stage)
         assert set(split.members) == set(walk.work(stage).domains.names)
         assert [step["coupling"] for step in record["steps"]] == sorted(
@@ -323,15 +331,19 @@ def test_auto_choices_stay_within_partial_reuses_budget(walk, tables, chain):
 
 
 def test_seeds_draw_other_runs_of_the_pool(walk, tables):
-    work, pool = walk.work(INITIAL), walk.pools[INITIAL]
+    work, pool = walk.work(INITIAL), walk.pools[INITIAL, "pool"]
     pool = replace(pool, runs=tuple(f"a{i}" for i in range(len(pool))))
     wide = replace(
         pool, runs=pool.runs + tuple(f"b{i}" for i in range(len(pool))),
         mixes=np.vstack([pool.mixes] * 2), metrics=np.vstack([pool.metrics] * 2),
     )  # fmt: skip
-    pools = {INITIAL: wide}
+
+    def draw(pool: SwarmTable, c: int, seed: int) -> tuple[str, ...]:
+        chain = Chain("swarm_reuse", c, "relaxed", seed)
+        return replace(work, tables={(INITIAL, "pool"): pool}).of(chain).drawn(INITIAL).runs
+
     drawn = {
-        (c, seed): work.drawn(Chain("swarm_reuse", c, "relaxed", seed), INITIAL, pools).runs
+        (c, seed): draw(wide, c, seed)
         for c in (1, 3) for seed in (0, 1)
     }  # fmt: skip
     assert {key: len(runs) for key, runs in drawn.items()} == {
@@ -340,8 +352,7 @@ def test_seeds_draw_other_runs_of_the_pool(walk, tables):
     assert set(drawn[1, 0]) <= set(drawn[3, 0])
     assert drawn[3, 0] != drawn[3, 1]
     with pytest.raises(OlmixError, match="a pool of 3 runs, swarm_reuse-c3"):
-        few = {INITIAL: pool.rows([0, 1, 2])}
-        work.drawn(Chain("swarm_reuse", 3, "relaxed", 0), INITIAL, few)
+        draw(pool.rows([0, 1, 2]), 3, 0)
 
 
 def test_a_removal_over_the_caps_is_cut_to_them(walk, tables):
@@ -364,4 +375,4 @@ def test_a_removal_over_the_caps_is_cut_to_them(walk, tables):
 
 def test_a_strategy_without_frozen_ratios_has_no_collapsed_space(walk, tables):
     with pytest.raises(OlmixError, match="'swarm_reuse' collapses nothing"):
-        walk.work("add_code").collapse(CHAINS[1], None)
+        walk.work("add_code").of(CHAINS[1]).sample(1, seed=0)

@@ -1,22 +1,31 @@
 """The evolving-domain study against the paper's cost tables, and the swarms it asks for."""
 
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from olmix.planning import swarm_size
+from olmix.questions.catalogue import plan_study
+from olmix.study.chain import Chain
+from olmix.study.plan import Plan
 from olmix.study.scale import load_scale
-from olmix.study.spec import Plan
-from olmix.study.update_plan import AUTO, Chain, UpdatePlan
-from olmix.update_sequence import INITIAL, load_updates
+from olmix.study.update_plan import UpdatePlan
+from olmix.updates.planning import swarm_size
+from olmix.updates.sequence import INITIAL
+from olmix.updates.strategies import AUTO_PARTIAL_REUSE
 
-CONFIG = Path(__file__).parents[2] / "config"
+REPOSITORY = Path(__file__).parents[2]
 SCALES = ("paper", "tiny", "smoke")
+AUTO = AUTO_PARTIAL_REUSE.name
+
+
+@cache
+def whole(name: str) -> Plan:
+    return plan_study(load_scale(REPOSITORY / "config" / "scales", name), REPOSITORY)
 
 
 def updates(name: str) -> UpdatePlan:
-    return UpdatePlan(load_updates(CONFIG / "updates" / f"{name}.yaml"),
-                      load_scale(CONFIG / "scales", name))  # fmt: skip
+    return whole(name).updates
 
 
 def chain(strategy: str, c: int = 3) -> Chain:
@@ -75,53 +84,55 @@ def test_stages_in_order():
 
 
 def test_groups_hold_the_chains_of_the_figures():
-    groups = updates("paper").groups()
+    groups = {name: group.chains for name, group in updates("paper").groups.items()}
     assert {group: len(chains) for group, chains in groups.items()} == {
         "main": 3 * (3 + 4), "tight": 3 * (3 + 2), "low": 3 * (4 * 2 + 2 * 2),
     }  # fmt: skip
     names = [chain.name for chains in groups.values() for chain in chains]
     assert len(set(names)) == len(names)
-    # A chain's runs are found by its name and a dash: none may be the start of another's.
-    assert not any(b.startswith(f"{a}-") for a in names for b in names)
+    # A chain's runs are found by their names: none may be another's.
+    every = [chain for chains in groups.values() for chain in chains]
+    assert all(a.owns(b.run_name("stage", 1, 0)) == (a == b) for a in every for b in every)
     assert all(Chain(**chain.to_dict()) == chain for chain in groups["main"])
 
 
 @pytest.fixture(scope="module", params=SCALES)
 def planned(request) -> tuple[UpdatePlan, Plan]:
-    updating, plan = updates(request.param), Plan()
-    updating.add_to(plan)
-    return updating, plan
+    plan = whole(request.param)
+    return plan.updates, plan
 
 
 def test_swarms_add_up(planned):
     updating, plan = planned
-    for group, chains in updating.groups().items():
+    for group in updating.groups.values():
+        chains = group.chains
         for stage in updating.updates:
             reusing = [c for c in chains if c.strategy not in ("full_recomputation", "swarm_reuse")]
             size = sum(
                 plan.swarms[name].size
-                for name in (f"{group}-{stage}", f"{group}-{stage}-probe")
+                for name in (group.at(stage), group.probe(stage))
                 if name in plan.swarms
             )
             assert size == sum(updating.budget(c, stage) for c in reusing)
-        target = plan.swarms[f"{group}-target"]
+        target = plan.swarms[group.target]
         assert target.model == "target"
         assert target.proposals == ("natural", *(c.name for c in chains))
         assert target.size == len(chains) + 1
         partial = [c.name for c in chains if c.strategy == "partial_mixture_reuse"]
-        assert target.curve == (("natural", *partial) if group == "main" else ())
+        assert target.curve == (("natural", *partial) if group.name == "main" else ())
     assert all(swarm.size > 0 for swarm in plan.swarms.values())
     # Swarms of one group at different stages never share a data order.
-    seeds = [plan.swarms[f"main-{s}"].seed for s in updating.updates if f"main-{s}" in plan.swarms]
+    names = [updating.groups["main"].at(stage) for stage in updating.updates]
+    seeds = [plan.swarms[name].seed for name in names if name in plan.swarms]
     assert len(set(seeds)) == len(seeds)
 
 
 def test_pools_hold_what_chains_draw(planned):
     updating, plan = planned
-    every = [chain for chains in updating.groups().values() for chain in chains]
+    every = [chain for group in updating.groups.values() for chain in group.chains]
     for stage in updating.stages:
         most = max(updating.budget(c, stage) for c in every if updating.draws(c, stage))
-        pool = plan.swarms.get(f"pool-{stage}")
+        pool = plan.swarms.get(updating.pools[stage])
         assert (pool.size if pool else 0) == updating.pool_size(stage) >= most
         assert pool is None or pool.model == updating.scale.proxy
     last = {stage.name: stage.domains for stage in updating.sequence.stages()}[updating.stages[-1]]

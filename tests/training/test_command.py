@@ -39,6 +39,16 @@ def test_mixes_of_every_kind(corpus, tmp_path):
     assert len(hashes) == 1
 
 
+def test_a_mix_that_changes(corpus, tmp_path):
+    out = tmp_path / "run"
+    changes = ["--change", "0.5=code=1", "--change", "0.75=natural"]
+    assert train(corpus, out, "--mix", "math=1", "--shape", "tiny-1m", *changes) == 0
+    record = read_json(out / "run.json")
+    assert [entry["until_token"] for entry in record["schedule"]] == [512, 768, 1024]
+    assert record["seen"]["tokens"] == {"code": 342, "math": 597, "web:news": 85}
+    assert record["seen"]["epochs"]["math"] == pytest.approx(597 / 10_000)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -46,6 +56,8 @@ def test_mixes_of_every_kind(corpus, tmp_path):
         (["--mix", "code=0.5,maths=0.5"], "unknown domain 'maths'"),
         (["--mix", "code=half"], "'code=half' is not name=weight"),
         (["--mix", "missing.json"], "missing.json: no such file"),
+        (["--change", "late=natural"], "'late=natural'; expected a fraction and a mix"),
+        (["--change", "1.5=natural"], "the mix changes at 1.5"),
         (["--tokens", "0"], "a run of 0 tokens"),
         (["--tokens", "100000000"], "would be repeated"),
         (["--vocab-size", "31"], "vocabulary of 32 does not fit shape 'tiny-30m'"),

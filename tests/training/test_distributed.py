@@ -1,5 +1,6 @@
 """Two gloo processes against one with the same global batch: the same losses and weights."""
 
+import dataclasses
 import os
 import socket
 import subprocess
@@ -12,7 +13,7 @@ from safetensors.torch import load_file
 
 from olmix.files import read_json, write_json
 from olmix.training.deadline import RESUME_ME
-from olmix.training.settings import Hardware
+from olmix.training.settings import Hardware, SteeringSettings
 from olmix.training.trainer import train_run
 
 pytestmark = pytest.mark.slow
@@ -88,3 +89,67 @@ def test_processes_stop_and_resume_together(corpus, settings, alone, tmp_path, s
     record = read_json(tmp_path / "run" / "run.json")
     for mine, one in zip(record["losses"], alone[0]["losses"], strict=True):
         assert mine["loss"] == pytest.approx(one["loss"], rel=LOSS_TOLERANCE)
+
+
+STEERED = {
+    "odm": {"updates": 8},
+    "aioli": {"rounds": 2, "held_out": 3},
+    "doremi": {},
+    "doge": {},
+}
+
+
+def steered_job(folder, corpus, settings, reference: Path) -> list[str]:
+    """A job of one run per algorithm, and its arguments."""
+    compared = {"doremi": read_json(reference / "run.json")["hash"]}
+    runs = [
+        {
+            "folder": name,
+            "corpus": str(corpus.root),
+            "settings": dataclasses.replace(
+                settings, steering=SteeringSettings(name, options, compared.get(name))
+            ).to_dict(),
+            "reference": str(reference),
+        }
+        for name, options in STEERED.items()
+    ]
+    write_json(folder / "runs.json", runs)
+    return ["--runs", str(folder / "runs.json"), "--state", str(folder / "state")]
+
+
+@pytest.fixture(scope="module")
+def steered_alone(corpus, settings, tmp_path_factory):
+    """A shorter run, and those of every algorithm in one process beside it."""
+    folder = tmp_path_factory.mktemp("steered")
+    settings = dataclasses.replace(settings, tokens=20 * 64)
+    train_run(settings, corpus, folder / "reference", folder / "state")
+    arguments = steered_job(folder, corpus, settings, folder / "reference")
+    assert torchrun(1, arguments).returncode == 0
+    return folder, settings
+
+
+@pytest.mark.parametrize("spread", [[], ["--sharded"]], ids=["ddp", "fsdp2"])
+def test_algorithms_are_told_the_same_by_two_processes(corpus, steered_alone, tmp_path, spread):
+    """They decide the same as in one process, and a run that was stopped ends with its bytes."""
+    alone, settings = steered_alone
+    jobs = {}
+    for name in ("two", "stopped"):
+        (tmp_path / name).mkdir()
+        jobs[name] = steered_job(tmp_path / name, corpus, settings, alone / "reference")
+    assert torchrun(2, [*jobs["two"], *spread]).returncode == 0
+    stopped = torchrun(2, [*jobs["stopped"], *spread, "--time-limit", "0.1"])
+    assert stopped.returncode == RESUME_ME, stopped.stderr
+    assert torchrun(2, [*jobs["stopped"], *spread]).returncode == 0
+    for name in STEERED:
+        one = read_json(alone / name / "run.json")
+        two, again = (read_json(tmp_path / job / name / "run.json") for job in jobs)
+        for mine, theirs in zip(two["schedule"], one["schedule"], strict=True):
+            assert mine["mix"] == {d: pytest.approx(w, abs=2e-3) for d, w in theirs["mix"].items()}
+        if "answer" in one:
+            expected = {d: pytest.approx(w, abs=2e-3) for d, w in one["answer"].items()}
+            assert two["answer"] == expected
+        assert again["losses"] == two["losses"]
+        bytes_of = [
+            load_file(tmp_path / job / name / "weights.safetensors") for job in ("two", "stopped")
+        ]
+        assert all(torch.equal(bytes_of[0][key], bytes_of[1][key]) for key in bytes_of[0])

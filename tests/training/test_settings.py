@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import math
 
 import pytest
 
@@ -34,8 +35,23 @@ def test_every_setting_changes_the_hash(settings, field):
         "evaluate_at": (0.5,),
         "warmup_steps": 5,
         "data_seed": 1,
+        "schedule": ((0.5, {"code": 1.0}),),
     }.get(field, 0.5)
     assert dataclasses.replace(settings, **{field: other}).hash != settings.hash
+
+
+def test_settings_with_a_schedule_survive_json(changed):
+    settings = changed(schedule=((0.5, {"math": 1.0, "code": 0.0}),), data_share=0.5)
+    again = RunSettings.from_dict(settings.to_dict())
+    assert again == settings
+    assert again.hash == settings.hash
+    assert settings.changes == [20]
+    assert settings.mixes[1] == {"math": 1.0}
+
+
+def test_what_a_run_does_not_use_is_not_in_its_hash(settings):
+    """Runs made before there were schedules are still recognised."""
+    assert not {"schedule", "data_share"} & set(settings.to_dict())
 
 
 def test_equal_mixes_have_equal_hashes(settings, changed):
@@ -58,6 +74,15 @@ def test_a_domain_without_weight_does_not_count(corpus, settings):
         ({"sequence_length": 64}, "sequence_length is 64, expected 2 to 32"),
         ({"learning_rate": float("nan")}, "learning_rate is nan"),
         ({"warmup_steps": 40}, "warmup_steps is 40 in a run of 40 steps"),
+        ({"warmup_steps": 30, "linear_decay": 0.3}, "40 steps, of which 12 are of the linear"),
+        ({"linear_decay": 1.0}, r"linear_decay is 1.0, expected \[0, 1\)"),
+        ({"data_share": 0.0}, "data_share is 0.0"),
+        ({"schedule": ((1.0, {"code": 1.0}),)}, "the mix changes at 1.0"),
+        ({"schedule": ((0.5, {"code": 0.9}),)}, "sum to 0.9"),
+        (
+            {"schedule": ((0.5, {"code": 1.0}), (0.501, {"math": 1.0}))},
+            "change 1 of the mix comes at step 20 of 40, the next one or the end at 20",
+        ),
         ({"evaluate_at": (0.0,)}, "evaluate_at has 0.0"),
         ({"beta2": 1.0}, "beta2 is 1.0"),
     ],
@@ -93,13 +118,32 @@ def test_schedule(changed):
     assert all(later < earlier for earlier, later in itertools.pairwise(rates[9:]))
 
 
+def test_linear_decay_leaves_the_cosine_for_nothing(changed):
+    settings = changed(tokens=100 * 64, warmup_steps=10, learning_rate=2.0)
+    decaying = changed(tokens=100 * 64, warmup_steps=10, learning_rate=2.0, linear_decay=0.1)
+    plain, rates = ([learning_rate(s, step) for step in range(100)] for s in (settings, decaying))
+    assert rates[:90] == plain[:90]
+    # 80 of the cosine's 90 steps are over; then ten equal steps down, and one more would be zero.
+    left = 0.1 + 0.9 * 0.5 * (1 + math.cos(math.pi * 80 / 90))
+    assert rates[89] == pytest.approx(2.0 * left)
+    assert rates[90:] == pytest.approx([2.0 * left * k / 11 for k in range(10, 0, -1)])
+    assert changed(linear_decay=0.0).hash == changed().hash != changed(linear_decay=0.1).hash
+
+
 def test_paper_presets():
-    assert (preset("30m").batch_size, preset("30m").sequence_length) == (64, 2048)
-    assert preset("30m").learning_rate == 0.007
+    proxy = preset("30m")
+    assert (proxy.batch_size, proxy.sequence_length, proxy.linear_decay) == (64, 2048, 0.1)
+    assert proxy.learning_rate == pytest.approx(0.007276622186288963, rel=1e-12)
+    rates = {name: round(preset(name).learning_rate, 4) for name in ("1m", "15m", "60m")}
+    assert rates == {"1m": 0.0189, "15m": 0.0091, "60m": 0.0060}
+    assert proxy.warmup_steps(22_204) == 100
     assert preset("30m").tokens == 2_910_233_600
     target = preset("1b")
     assert (target.batch_size, target.sequence_length, target.learning_rate) == (512, 4096, 0.0018)
-    assert target.tokens == 100_000_000_000
+    steps = target.tokens / (4096 * 512)
+    assert (steps, target.warmup_steps(steps), target.linear_decay) == (61_006, 2000, 0.1)
+    tiny = preset("tiny-30m")
+    assert (tiny.warmup_steps(100), tiny.linear_decay) == (5, 0.0)
     assert set(PRESETS) == set(SHAPES)
     for name, recipe in PRESETS.items():
         assert recipe.sequence_length <= SHAPES[name].context_length

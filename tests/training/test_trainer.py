@@ -123,6 +123,32 @@ def test_a_killed_run_ends_with_the_same_bytes(
     assert record["losses"] == uninterrupted[1]["losses"]
 
 
+@pytest.mark.parametrize("kills", [[19], [20, 21], [33, 34]])
+def test_a_run_killed_about_a_change_of_its_mix_ends_with_the_same_bytes(
+    corpus, changed, tmp_path, monkeypatch, kills
+):
+    change = {"code": 0.7, "math": 0.3}
+    settings = changed(schedule=((0.5, change), (0.85, {"web:news": 1.0})))
+    whole = train_run(settings, corpus, tmp_path / "whole", tmp_path / "s")
+    assert [entry["until_token"] for entry in whole["schedule"]] == [20 * 64, 34 * 64, 40 * 64]
+    asked = {"code": 0.3 * 0.5 + 0.7 * 0.35, "math": 0.2 * 0.5 + 0.3 * 0.35}
+    asked["web:news"] = 1 - sum(asked.values())
+    assert whole["mix"]["requested"] == {name: pytest.approx(asked[name]) for name in asked}
+    for name, tokens in whole["seen"]["tokens"].items():
+        assert abs(tokens - asked[name] * settings.tokens) < settings.sequence_length
+        assert whole["seen"]["epochs"][name] == tokens / corpus[name].tokens
+    for step in kills:
+        with monkeypatch.context() as patch:
+            patch.setattr(CheckpointFolder, "save", die_at(step))
+            with pytest.raises(Killed):
+                train_run(
+                    *(settings, corpus, tmp_path / "run", tmp_path / "s"),
+                    hardware=Hardware(checkpoint_steps=1),
+                )
+    train_run(settings, corpus, tmp_path / "run", tmp_path / "s")
+    assert same(final_weights(tmp_path / "run"), final_weights(tmp_path / "whole"))
+
+
 def test_a_finished_run_is_not_trained_again(corpus, settings, tmp_path, monkeypatch):
     first = train_run(settings, corpus, tmp_path / "run", tmp_path / "state")
     monkeypatch.setattr(MixedData, "batch", None)

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+# What an activated environment sets besides PATH, and what could stand in for a rule's own library.
+ACTIVATION = ("PYTHONPATH", "VIRTUAL_ENV", "CONDA_PREFIX")
 PARTS = ("Snakefile", "workflow", "config", "scripts", "profiles", "envs", "slurm")
 
 
@@ -25,8 +27,14 @@ class Clone:
 
     @property
     def environment(self) -> dict[str, str]:
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        return {**os.environ, "PATH": path, "OMP_NUM_THREADS": "1"}
+        """That of a user who has activated nothing: no Python found by name is the right one.
+
+        Programs that a test puts into the folder `bin` are found first.
+        """
+        kept = {key: os.environ[key] for key in os.environ if key not in ACTIVATION}
+        folders = [str(self.folder / "bin"), str(self.folder / "wrong"), "/usr/bin", "/bin"]
+        path = os.pathsep.join(folders)
+        return {**kept, "PATH": path, "OMP_NUM_THREADS": "1"}
 
     def snakemake(
         self, *arguments: str, scale: str = "smoke", config: tuple[str, ...] = ()
@@ -72,6 +80,11 @@ def copy_repository(folder: Path) -> Clone:
             shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(source, folder / part)
+    (folder / "wrong").mkdir()
+    for name in ("python", "python3", "torchrun", "snakemake"):
+        program = folder / "wrong" / name
+        program.write_text(f"#!/bin/sh\necho {name} was called by name >&2\nexit 97\n")
+        program.chmod(0o755)
     return Clone(folder)
 
 

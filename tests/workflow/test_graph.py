@@ -7,11 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from olmix.study.checks import check_plan
-from olmix.study.questions import plan_questions
+from olmix.questions.catalogue import plan_study
 from olmix.study.scale import load_scale
-from olmix.study.update_plan import UpdatePlan
-from olmix.update_sequence import load_updates
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCALES = REPOSITORY / "config" / "scales"
@@ -19,35 +16,30 @@ QUESTIONS = [f"rq{number}" for number in range(1, 8)]
 
 
 def whole_plan(name):
-    scale = load_scale(SCALES, name)
-    sequence = load_updates(REPOSITORY / scale["updates"])
-    plan = plan_questions(scale)
-    updates = UpdatePlan(sequence, scale)
-    updates.add_to(plan)
-    check_plan(plan, scale, sequence)
-    return plan, updates
+    return plan_study(load_scale(SCALES, name), REPOSITORY)
 
 
 @pytest.mark.parametrize("scale", ["tiny", "tiny-seed1", "smoke", "paper", "simulated"])
 def test_every_scale_has_a_plan_that_passes_its_checks(scale):
-    plan, _ = whole_plan(scale)
-    assert set(QUESTIONS) <= set(plan.asks)
-    for question in plan.asks:
+    plan = whole_plan(scale)
+    assert set(QUESTIONS) <= set(plan.reads)
+    for question in plan.reads:
         assert all(plan.swarms[name].size > 0 for name in plan.needed_swarms(question))
 
 
 @pytest.mark.parametrize("scale", ["paper", "simulated"])
 def test_paper_swarms_have_the_papers_sizes(scale):
-    plan, updates = whole_plan(scale)
+    plan = whole_plan(scale)
+    updates, main = plan.updates, plan.updates.groups["main"].chains
     assert plan.swarms["topics"].size == 128
     assert plan.swarms["sources"].size == 64
     # Appendix RQ2: m = 6, 12, 18, 24 with c = 1..5 and three seeds.
     assert len(plan.studies["rq2"].proposals) == 4 * 5 * 3
     # §5.1: total proxy runs of each strategy of the main figure.
-    totals = {chain.strategy: updates.total_runs(chain) for chain in updates.groups()["main"]}
+    totals = {chain.strategy: updates.total_runs(chain) for chain in main}
     full = {
         chain.c: updates.total_runs(chain)
-        for chain in updates.groups()["main"]
+        for chain in main
         if chain.strategy == "full_recomputation"
     }
     assert full == {1: 267, 2: 416, 3: 832}
@@ -57,8 +49,8 @@ def test_paper_swarms_have_the_papers_sizes(scale):
 
 
 def test_questions_share_the_swarms_they_have_in_common():
-    plan, _ = whole_plan("tiny")
-    needs = [plan.needed_swarms(question) for question in plan.asks]
+    plan = whole_plan("tiny")
+    needs = [plan.needed_swarms(question) for question in plan.reads]
     alone = sum(plan.swarms[name].size for names in needs for name in names)
     together = sum(plan.swarms[name].size for name in set().union(*needs))
     assert together < 0.8 * alone

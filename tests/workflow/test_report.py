@@ -2,11 +2,10 @@
 
 import json
 import re
-import shutil
 
 import pytest
 
-from olmix.report.categories import category
+from olmix.presentation.report.categories import category
 
 pytestmark = pytest.mark.slow
 
@@ -15,8 +14,8 @@ TARGETS = [
     *(f"figures/{name}.pdf" for name in FIGURES),
     "results/report/rq7",
     "results/report/tables",
+    "results/report/explorer.html",
 ]
-WAIT = 10  # seconds
 
 
 @pytest.fixture(scope="module")
@@ -26,29 +25,6 @@ def reported(module_clone):
         done = module_clone.snakemake(*arguments, *TARGETS)
         assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
     return module_clone
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    """Chromium without a screen and without a network."""
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not chromium or not driver:
-        pytest.skip("chromium and chromedriver are not installed")
-    webdriver = pytest.importorskip("selenium.webdriver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for flag in (
-        "headless", "no-sandbox", "disable-gpu", "no-first-run", "disable-background-networking",
-        "disable-component-update", "disable-sync", "window-size=1400,900",
-        f"user-data-dir={tmp_path_factory.mktemp('chromium')}",
-    ):  # fmt: skip
-        options.add_argument(f"--{flag}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    service = webdriver.ChromeService(executable_path=driver)
-    browser = webdriver.Chrome(options=options, service=service)
-    browser.implicitly_wait(WAIT)
-    yield browser
-    browser.quit()
 
 
 @pytest.fixture
@@ -109,6 +85,25 @@ def test_every_table_opens_with_its_caption_and_rows(page, reported):
                 assert page.find_elements("css selector", "tbody tr")
             finally:
                 page.switch_to.default_content()
+
+
+def test_the_explorer_works_inside_the_report(page):
+    from selenium.webdriver.common.keys import Keys
+
+    click(page, category("explorer"))
+    results(page)["Explorer"][0].click()
+    page.switch_to.frame(page.find_element("css selector", "iframe"))
+    try:
+        shown, before = (
+            page.find_element("id", "gain").text,
+            page.find_element("id", "gain-bpb").text,
+        )
+        assert re.fullmatch(r"[+−]\d+\.\d %", shown)
+        slider = page.find_element("css selector", "input[aria-label='KL weight λ, slider']")
+        slider.send_keys(Keys.ARROW_LEFT * 10)
+        page.find_element("xpath", f"//*[@id='gain-bpb' and not(text()='{before}')]")
+    finally:
+        page.switch_to.default_content()
 
 
 def test_runtimes_are_drawn(page):

@@ -14,6 +14,7 @@ import yaml
 from olmix.claims.rules import NOT_MEASURED, VERDICTS
 from olmix.files import read_json
 from olmix.proposers.proposal import read_mix
+from olmix.questions.catalogue import load_questions
 from olmix.tables import read_swarm
 
 pytestmark = pytest.mark.slow
@@ -37,6 +38,14 @@ def test_every_question_has_data_summary_and_provenance(finished):
         provenance = read_json(folder / "provenance.json")
         assert provenance["scale"] == "smoke"
         assert (provenance["seeds"], provenance["target_repeats"]) == (2, 2)
+
+
+def test_every_table_of_an_answer_can_be_asked_for_by_its_path(finished):
+    asked = {name: question for name, question in load_questions().items() if not question.own_text}
+    for name, question in asked.items():
+        written = {path.stem for path in (finished.folder / "results" / name).glob("*.csv")}
+        assert written == set(question.tables), name
+    assert finished.planned("results/rq7/solvers.csv", "results/rq7/") == {}
 
 
 def test_every_figure_is_there_as_pdf_and_png(finished):

@@ -1,7 +1,7 @@
-# Config and plan: what is read when the Snakefile is parsed. Functions of it are beside this file, by
-# the rules that use them.
+# Config and plan: what is read when the Snakefile is parsed. The plan says what is sampled, trained and
+# proposed, and its jobs which files each reads; functions that need Snakemake are beside this file.
 import sys
-from functools import cache
+from functools import partial
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -12,23 +12,27 @@ from snakemake.utils import validate
 sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
 
 from olmix.claims.settings import load_claims
+from olmix.cost.gpu_requests import evaluation_requests, training_requests
+from olmix.cost.planned import planned_chains, planned_questions, planned_swarms
 from olmix.errors import OlmixError
-from olmix.progress import PROXIES, TARGETS, Training, Watch, write_plan
+from olmix.paths import lead_python_here
+from olmix.presentation.report.categories import category
+from olmix.provenance.progress import Watch, write_plan
 from olmix.published.settings import load_settings
-from olmix.report.categories import category
-from olmix.rule_graph import stage_of
-from olmix.study.checks import check_plan
-from olmix.study.compute import Machine, RunCost
-from olmix.study.gpu_requests import evaluation_requests, training_requests
-from olmix.study.methods import load_methods, plan_methods
-from olmix.study.questions import plan_questions
+from olmix.questions.catalogue import (
+    asked_questions,
+    lacking,
+    load_questions,
+    plan_study,
+    settings_of,
+)
+from olmix.questions.tables.names import TABLES
+from olmix.study.jobs import Jobs
 from olmix.study.scale import load_scale
-from olmix.study.single_updates import add_single_updates, load_single_updates
-from olmix.study.spec import SpaceSpec, as_params, job_sizes
-from olmix.study.stage_prints import domain_prints, lineage_prints
-from olmix.study.update_plan import FROM_SCRATCH, UpdatePlan
+from olmix.study.spec import as_params
 from olmix.training.launch import check_nodes
-from olmix.update_sequence import INITIAL, load_updates
+
+lead_python_here()  # every job, wherever it runs
 
 validate(config, schema="../schemas/config.schema.yaml")
 try:
@@ -36,38 +40,15 @@ try:
     validate(SCALE.content, schema="../schemas/scale.schema.yaml")
     DESIGN = SCALE.design_print(workflow.basedir)
     PAPER = load_scale(Path(workflow.basedir) / "config" / "scales", "paper")
-    SEQUENCE = load_updates(Path(workflow.basedir) / SCALE["updates"])
-    METHODS = load_methods(Path(workflow.basedir) / "config" / "methods")
-    PLAN = plan_questions(SCALE)
-    plan_methods(PLAN, SCALE, METHODS, domains=len(SEQUENCE.initial))
-    UPDATES = UpdatePlan(SEQUENCE, SCALE)
-    UPDATES.add_to(PLAN)
-    check_plan(PLAN, SCALE, SEQUENCE)
-    SINGLE_UPDATES = load_single_updates(workflow.basedir, UPDATES)
-    add_single_updates(PLAN, SINGLE_UPDATES)
+    PLAN = plan_study(SCALE, workflow.basedir)
     TRAINING_GPUS = training_requests(SCALE, config["gpu_request"])
     EVALUATION_GPUS = evaluation_requests(SCALE, config["gpu_request"])
     PUBLISHED = load_settings(Path(workflow.basedir) / "config" / "published.yaml")
 except OlmixError as error:
     raise WorkflowError(str(error))
 
-# group of chains -> the plan of its updates
-GROUPS = {
-    group: updates
-    for updates in (UPDATES, *SINGLE_UPDATES.values())
-    for group in updates.groups()
-}
-MACHINE = Machine.from_dict(SCALE["hardware"])
-RESULTS = f"results/{SCALE.name}"
-# What jobs take from each sequence of updates, as parameters: a later stage is not part of it.
-SEQUENCES = {SCALE["updates"]: SEQUENCE} | {
-    update.file: update.sequence for update in SINGLE_UPDATES.values()
-}
-LINEAGES = {file: lineage_prints(found) for file, found in SEQUENCES.items()}
-DOMAINS = {file: domain_prints(found) for file, found in SEQUENCES.items()}
-TARGET_SWARMS = [name for name, swarm in PLAN.swarms.items() if swarm.model == "target"]
-PROXY_SWARMS = [name for name in PLAN.swarms if name not in TARGET_SWARMS]
-
+JOBS = Jobs(PLAN)
+RESULTS = JOBS.results
 PUBLISHED["local"] = config.get("published") or PUBLISHED["local"]
 PUBLISHED_FIGURES = [
     "regression_models",
@@ -78,60 +59,47 @@ PUBLISHED_FIGURES = [
     "final_mixes",
 ]
 
+# Those that the scale is about.
+QUESTIONS = asked_questions(SCALE)
 # figure -> the question whose results it draws
 FIGURES = {
-    "proxy_size": "rq1",
-    "swarm_size": "rq2",
-    "swarm_size_target": "rq2",
-    "swarm_distribution": "rq3",
-    "regression_models": "rq4",
-    "regression_models_sources": "rq4",
-    "fit_by_domains": "rq4",
-    "granularity_proxy": "rq5",
-    "repetition_factor": "rq6",
-    "repetition_factor_all": "rq6",
-    "solvers": "rq7",
-    "solvers_sources": "rq7",
-    "main_results": "updates",
-    "checkpoints": "updates",
-    "proposed_mixes": "updates",
-    "main_results_6t": "budgets",
-    "low_budget": "budgets",
-    "methods": "methods",
-    "operators": "operators",
-    "reuse_gap": "theory",
-    "update_shift": "theory",
-    "reused_vs_optimal": "theory",
-    "partial_reuse_coupling": "theory",
-    "kappa_reduction": "theory",
+    figure: name for name, question in QUESTIONS.items() for figure in question.figures
 }
-
-# figure or question -> what it needs that the engine `simulate` does not have
-NEEDS_TRAINING = {
-    "checkpoints": "BPB along training",
-    "methods": "text: BiMix's swarm weighs domains by the entropy of their tokens",
-}
-
-# question -> the results whose tables the report shows
-ANSWERS = {name: f"results/{name}" for name in (*FIGURES.values(), *PLAN.asks)} | {
-    "claims": "results/claims.csv",
-    "tables": "results/tables",
-    "published": "results/published/published_table",
-}
+# What the scale's engine can make.
+MADE_QUESTIONS = [name for name in QUESTIONS if not lacking(name, SCALE)]
+MADE_FIGURES = [
+    figure
+    for figure, question in FIGURES.items()
+    if question in MADE_QUESTIONS and not lacking(figure, SCALE)
+]
+# question -> the results whose tables the report shows; claims and descriptive tables are about the
+# paper, as is the explorer of the report: one's own text has its own.
+ANSWERS = {name: f"results/{name}" for name in MADE_QUESTIONS}
+PAGES = ["results/report/overview.html"]
+if not SCALE.of_own_text:
+    ANSWERS |= {"claims": "results/claims.csv", "tables": "results/tables"}
+    PAGES += ["results/report/explorer.html"]
+PAGES += [f"results/report/{name}" for name in ANSWERS]
+# Released swarms have a target of their own.
+RELEASED = "results/published/published_table"
+# How many runs of each kind the whole study trains.
+RUNS = [
+    (kind, sum(PLAN.swarms[name].size for name in JOBS.of_model(target=target)))
+    for kind, target in (("proxy", False), ("target", True))
+]
 
 
 wildcard_constraints:
     mixes="|".join(PLAN.mixes),
-    proxies="|".join(PROXY_SWARMS),
-    targets="|".join(TARGET_SWARMS),
+    proxies="|".join(JOBS.of_model(target=False)),
+    targets="|".join(JOBS.of_model(target=True)),
     swarm="|".join(PLAN.swarms),
     study="|".join(PLAN.studies),
     shard=r"\d+",
-    group="|".join(GROUPS),
-    stage="|".join(
-        {stage: None for updates in GROUPS.values() for stage in updates.stages}
-    ),
+    # None at a scale of somebody's own text: then the names match nothing.
+    step="|".join(JOBS.steps) or "(?!)",
+    probe="|".join(JOBS.probes) or "(?!)",
     figure="|".join(FIGURES),
-    question="|".join(ANSWERS),
+    question="|".join([*QUESTIONS, "claims", "tables", "published"]),
     law="|".join(PUBLISHED["regression"]["families"]),
     released="|".join(PUBLISHED_FIGURES),

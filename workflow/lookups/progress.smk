@@ -20,22 +20,9 @@ def trainings():
         if job.rule.name == "list_runs" and workflow.dag.needrun(job)
     }
     return [
-        watched(swarm, sorted(numbers), listed=swarm not in unlisted)
+        JOBS.swarm(swarm).watched(sorted(numbers), listed=swarm not in unlisted)
         for swarm, numbers in shards.items()
     ]
-
-
-def watched(swarm, numbers, listed):
-    """What some jobs of a swarm train, for the record of progress."""
-    sizes = job_sizes(PLAN.swarms[swarm].size, model_of(swarm))
-    return Training(
-        swarm=swarm,
-        kind=TARGETS if swarm in TARGET_SWARMS else PROXIES,
-        lists=tuple(f"{RESULTS}/list_runs/{swarm}/{number}.json" for number in numbers),
-        runs=sum(sizes[number] for number in numbers),
-        work=cost_of(swarm).hours(),
-        listed=listed,
-    )
 
 
 WATCH = []  # the one that is on, if any

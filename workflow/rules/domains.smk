@@ -16,7 +16,8 @@ rule build_domains:
         runtime=30,
     params:
         data=SCALE["data"],
-        design=DESIGN,
+        # The design's own contents: its file is read by the job.
+        rerun_when=DESIGN,
     message:
         "Making the domains and tasks of scale {config[scale]} ready"
     script:

@@ -3,7 +3,7 @@
 
 rule draw_figure:
     input:
-        answer=lambda wildcards: answer_of(wildcards.figure),
+        answer=answer_of,
     output:
         pdf="figures/{figure}.pdf",
         png=report(

@@ -3,8 +3,8 @@
 
 rule fit_models:
     input:
+        unpack(lambda wildcards: JOBS.study(wildcards.study).tables),
         data=rules.build_domains.output.data,
-        ratios=lambda wildcards: tables_of(PLAN.studies[wildcards.study].swarms),
     output:
         models=directory(f"{RESULTS}/fit_models/{{study}}"),
     log:
@@ -28,9 +28,9 @@ rule fit_models:
 
 rule propose_mixes:
     input:
+        unpack(lambda wildcards: JOBS.study(wildcards.study).tables),
         data=rules.build_domains.output.data,
         models=rules.fit_models.output.models,
-        ratios=lambda wildcards: tables_of(PLAN.studies[wildcards.study].swarms),
     output:
         proposals=directory(f"{RESULTS}/propose_mixes/{{study}}"),
         mixes=f"{RESULTS}/propose_mixes/{{study}}.csv",
@@ -47,12 +47,11 @@ rule propose_mixes:
     params:
         study=lambda wildcards: as_params(PLAN.studies[wildcards.study]),
         swarms=lambda wildcards: PLAN.studies[wildcards.study].swarms,
-        spaces=lambda wildcards: {
-            swarm: space_of(swarm) for swarm in PLAN.studies[wildcards.study].swarms
-        },
+        spaces=lambda wildcards: JOBS.study(wildcards.study).spaces,
         updates=SCALE["updates"],
-        domains=lambda wildcards: proposed_over(wildcards.study),
+        rerun_when=lambda wildcards: JOBS.study(wildcards.study).rerun_when,
         requested=SCALE["requested_tokens"]["tight"],
+        repetition=SCALE["repetition"],
     message:
         "Proposing the mixes of {wildcards.study}"
     script:

@@ -64,6 +64,7 @@ rule published_swarms:
 rule published_regression:
     input:
         swarms=rules.published_swarms.output.swarms,
+        method="config/methods/olmix_base.yaml",
     output:
         fits="results/published/published_regression/{law}.csv",
     log:
@@ -87,6 +88,7 @@ rule published_regression:
 rule published_design:
     input:
         swarms=rules.published_swarms.output.swarms,
+        method="config/methods/olmix_base.yaml",
     output:
         answer=directory("results/published/published_design"),
     log:
@@ -110,6 +112,7 @@ rule published_design:
 rule published_mixes:
     input:
         swarms=rules.published_swarms.output.swarms,
+        method="config/methods/olmix_base.yaml",
     output:
         answer=directory("results/published/published_mixes"),
     log:

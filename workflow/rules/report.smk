@@ -1,10 +1,10 @@
-# What `snakemake --report report.html` shows besides the figures: every table as a page, runtimes and
-# provenance, and the text it opens with.
+# What `snakemake --report report.html` shows besides the figures: every table as a page, the explorer, runtimes
+# and provenance, and the text it opens with.
 
 
 rule report_tables:
     input:
-        answer=lambda wildcards: ANSWERS[wildcards.question],
+        answer=lambda wildcards: ANSWERS.get(wildcards.question, RELEASED),
     output:
         pages=report(
             directory("results/report/{question}"),
@@ -31,7 +31,7 @@ rule report_tables:
 
 rule report_overview:
     input:
-        **answers_of_scale(),
+        **ANSWERS,
     output:
         page=report(
             "results/report/overview.html",
@@ -53,7 +53,7 @@ rule report_overview:
         runtime=10,
     params:
         scale=SCALE.name,
-        runs=planned_runs(),
+        runs=RUNS,
         benchmarks=f"{RESULTS}/benchmarks",
     message:
         "Summing up runtimes and provenance"
@@ -61,10 +61,50 @@ rule report_overview:
         "../../scripts/report_overview.py"
 
 
+# The model is OlmixBase's, over the initial domains, as the question of noise fits it.
+rule report_explorer:
+    input:
+        data=rules.build_domains.output.data,
+        models=f"{RESULTS}/fit_models/noise",
+        ratios=f"{RESULTS}/collect_swarm/topics/ratios.csv",
+        metrics=f"{RESULTS}/collect_swarm/topics/metrics.csv",
+    output:
+        page=report(
+            "results/report/explorer.html",
+            caption="../report/explorer.rst",
+            category=category("explorer"),
+            labels={"result": "Explorer"},
+        ),
+    log:
+        f"{RESULTS}/logs/report_explorer.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/report_explorer.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=15,
+    params:
+        proposal=lambda wildcards: as_params(PLAN.studies["noise"].proposals[0]),
+        updates=SCALE["updates"],
+        requested=SCALE["requested_tokens"]["tight"],
+        scale=SCALE.name,
+    message:
+        "Writing the page that explores the mix"
+    script:
+        "../../scripts/report_explorer.py"
+
+
 rule gallery:
     input:
-        figures=every_picture(),
-        answers=list(answers_of_scale().values()),
+        figures=expand("figures/{name}.png", name=[*MADE_FIGURES, "claims"]),
+        answers=list(ANSWERS.values()),
+    output:
+        pictures=expand("figures/gallery/{name}.png", name=[*MADE_FIGURES, "claims"]),
+        numbers="figures/gallery/numbers.json",
+        # Its blocks are written again, the rest stays; `rule_graph` has a block of its own there.
+        readme=update("README.md"),
     log:
         f"{RESULTS}/logs/gallery.log",
     localrule: True
@@ -72,8 +112,8 @@ rule gallery:
         "../../envs/environment.yaml"
     params:
         scale=SCALE.name,
-        runs=planned_runs(),
-        figures={name: of for name, of in FIGURES.items() if is_made(name)},
+        runs=RUNS,
+        figures={name: FIGURES[name] for name in MADE_FIGURES},
         # `make gallery` makes both: they are estimates, known before anything runs.
         cost=f"{RESULTS}/cost/questions.csv",
         paper_cost="results/paper/cost/questions.csv",

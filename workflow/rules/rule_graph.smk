@@ -1,38 +1,26 @@
-# Pictures of the rules themselves: all of them, and those of each question.
+# The rules themselves, as text that code hosts draw. Which there are is known when all have been read.
 
 
 rule rule_graph:
     input:
-        rules_pictures(),
-    message:
-        "The rules by stage: figures/rule_graph.pdf, and those of each question in figures/rule_graph/"
-
-
-rule draw_rule_graph:
-    input:
-        # Read by Snakemake, which the script asks for the graph of jobs.
         snakefile=Path(workflow.basedir) / "Snakefile",
-        rules=rule_files(),
+        rules=sorted(map(str, Path(workflow.basedir).glob("workflow/rules/*.smk"))),
     output:
-        pictures=rules_pictures(),
+        page="docs/rule_graph.md",
+        readme=update("README.md"),
     log:
-        f"{RESULTS}/logs/draw_rule_graph.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/draw_rule_graph.tsv"
+        f"{RESULTS}/logs/rule_graph.log",
     localrule: True
     conda:
         "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        mem_mb=2000,
-        runtime=10,
     params:
-        # Known only when all rules are.
-        stages=lambda wildcards: stages_of_rules(),
-        parts=graph_parts(),
-        config=config,
-        scale=SCALE.name,
+        files=lambda wildcards: {
+            known.name: Path(known.snakefile).stem
+            for known in workflow.rules
+            if not known.norun
+            and Path(known.snakefile).stem not in ("report", "rule_graph")
+        },
     message:
-        "Drawing the rule graph"
+        "Writing docs/rule_graph.md and the README's graph of the main figure"
     script:
-        "../../scripts/draw_rule_graph.py"
+        "../../scripts/rule_graph.py"

@@ -28,7 +28,7 @@ rule simulate_swarm:
         space=rules.list_runs.params.space,
         model=rules.list_runs.params.model,
         updates=rules.list_runs.params.updates,
-        domains=rules.list_runs.params.domains,
+        rerun_when=rules.list_runs.params.rerun_when,
     message:
         "Simulating {wildcards.swarm}: no model is trained"
     script:

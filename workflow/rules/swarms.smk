@@ -4,7 +4,7 @@
 
 rule sample_swarm:
     input:
-        unpack(lambda wildcards: prior_of(wildcards.mixes)),
+        unpack(lambda wildcards: JOBS.mixes(wildcards.mixes).prior),
         data=rules.build_domains.output.data,
     output:
         mixes=f"{RESULTS}/sample_swarm/{{mixes}}.csv",
@@ -20,10 +20,10 @@ rule sample_swarm:
         runtime=10,
     params:
         spec=lambda wildcards: as_params(PLAN.mixes[wildcards.mixes]),
-        updates=lambda wildcards: updates_file(wildcards.mixes),
-        domains=lambda wildcards: sampled_from(wildcards.mixes),
-        distributions=lambda wildcards: distribution_of(wildcards.mixes),
-        caps=lambda wildcards: caps_of(wildcards.mixes),
+        updates=lambda wildcards: JOBS.mixes(wildcards.mixes).updates.file,
+        rerun_when=lambda wildcards: JOBS.mixes(wildcards.mixes).rerun_when,
+        distributions=lambda wildcards: JOBS.mixes(wildcards.mixes).distributions,
+        caps=lambda wildcards: JOBS.mixes(wildcards.mixes).caps,
     message:
         "Sampling the mixes {wildcards.mixes}"
     script:
@@ -33,7 +33,7 @@ rule sample_swarm:
 rule list_runs:
     input:
         data=rules.build_domains.output.data,
-        mixes=lambda wildcards: mixes_file(wildcards.swarm),
+        mixes=lambda wildcards: JOBS.swarm(wildcards.swarm).mixes,
     output:
         runs=directory(f"{RESULTS}/list_runs/{{swarm}}"),
     log:
@@ -48,10 +48,10 @@ rule list_runs:
         runtime=10,
     params:
         swarm=lambda wildcards: as_params(PLAN.swarms[wildcards.swarm]),
-        space=lambda wildcards: space_of(wildcards.swarm),
-        model=lambda wildcards: science_of(wildcards.swarm),
-        updates=lambda wildcards: updates_file(wildcards.swarm),
-        domains=lambda wildcards: domains_of(wildcards.swarm),
+        space=lambda wildcards: as_params(JOBS.swarm(wildcards.swarm).space),
+        model=lambda wildcards: JOBS.swarm(wildcards.swarm).science,
+        updates=lambda wildcards: JOBS.swarm(wildcards.swarm).updates.file,
+        rerun_when=lambda wildcards: JOBS.swarm(wildcards.swarm).rerun_when,
         store=f"{RESULTS}/runs",
     message:
         "Listing the runs of {wildcards.swarm}"
@@ -71,28 +71,26 @@ rule train_proxies:
         f"{RESULTS}/benchmarks/train_proxies/{{proxies}}/{{shard}}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: lambda wildcards: model_of(wildcards.proxies)["threads"]
+    threads: lambda wildcards: JOBS.swarm(wildcards.proxies).model["threads"]
     resources:
-        mem_mb=lambda wildcards: training_of(wildcards.proxies).mem_mb,
-        runtime=lambda wildcards: training_of(wildcards.proxies).runtime,
-        micro_batch=lambda wildcards: training_of(wildcards.proxies).micro_batch,
-        gpu=lambda wildcards: training_gpus(wildcards.proxies).gpu,
-        gres=lambda wildcards: training_gpus(wildcards.proxies).gres,
-        nodes=lambda wildcards: training_gpus(wildcards.proxies).nodes,
-        processes=lambda wildcards: training_gpus(wildcards.proxies).processes,
+        mem_mb=lambda wildcards: JOBS.swarm(wildcards.proxies).training.mem_mb,
+        runtime=lambda wildcards: JOBS.swarm(wildcards.proxies).training.runtime,
+        micro_batch=lambda wildcards: JOBS.swarm(wildcards.proxies).training.micro_batch,
+        gpu=lambda wildcards: TRAINING_GPUS[PLAN.swarms[wildcards.proxies].model].gpu,
+        gres=lambda wildcards: TRAINING_GPUS[PLAN.swarms[wildcards.proxies].model].gres,
+        nodes=lambda wildcards: TRAINING_GPUS[
+            PLAN.swarms[wildcards.proxies].model
+        ].nodes,
+        processes=lambda wildcards: TRAINING_GPUS[
+            PLAN.swarms[wildcards.proxies].model
+        ].processes,
     params:
         state=f"{RESULTS}/state",
-        scoring=scoring_options(),
+        scoring=JOBS.scoring,
     message:
         "Training proxies of {wildcards.proxies}, job {wildcards.shard}"
-    shell:
-        "{{ python -m olmix train --nodes {resources.nodes:q} --processes {resources.processes:q}"
-        " --cpus {threads} --slurm-minutes {resources.runtime:q}"
-        " --runs {input.runs:q}/{wildcards.shard:q}.json --state {params.state:q}"
-        " --suite {input.data:q}/suite --tokenizer {input.data:q}/tokenizer.json {params.scoring:q}"
-        " --micro-batch {resources.micro_batch:q}"
-        " && python scripts/link_runs.py --runs {input.runs:q}/{wildcards.shard:q}.json"
-        " --out {output.runs:q}; }} > {log:q} 2>&1"
+    script:
+        "../../scripts/train_runs.py"
 
 
 rule evaluate_proxies:
@@ -107,13 +105,17 @@ rule evaluate_proxies:
         f"{RESULTS}/benchmarks/evaluate_proxies/{{proxies}}/{{shard}}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: lambda wildcards: model_of(wildcards.proxies)["threads"]
+    threads: lambda wildcards: JOBS.swarm(wildcards.proxies).model["threads"]
     resources:
-        mem_mb=lambda wildcards: evaluation_of(wildcards.proxies).mem_mb,
-        runtime=lambda wildcards: evaluation_of(wildcards.proxies).runtime,
-        gpu=lambda wildcards: evaluation_gpus(wildcards.proxies).gpu,
-        gres=lambda wildcards: evaluation_gpus(wildcards.proxies).gres,
-        processes=lambda wildcards: evaluation_gpus(wildcards.proxies).processes,
+        mem_mb=lambda wildcards: JOBS.swarm(wildcards.proxies).evaluation.mem_mb,
+        runtime=lambda wildcards: JOBS.swarm(wildcards.proxies).evaluation.runtime,
+        gpu=lambda wildcards: EVALUATION_GPUS[PLAN.swarms[wildcards.proxies].model].gpu,
+        gres=lambda wildcards: EVALUATION_GPUS[
+            PLAN.swarms[wildcards.proxies].model
+        ].gres,
+        processes=lambda wildcards: EVALUATION_GPUS[
+            PLAN.swarms[wildcards.proxies].model
+        ].processes,
     params:
         batch_tokens=SCALE["evaluation"]["batch_tokens"],
         max_instances=SCALE["evaluation"]["max_instances"],
@@ -125,8 +127,8 @@ rule evaluate_proxies:
 
 rule collect_swarm:
     input:
-        mixes=lambda wildcards: mixes_file(wildcards.swarm),
-        evaluations=lambda wildcards: evaluations_of(wildcards.swarm),
+        mixes=lambda wildcards: JOBS.swarm(wildcards.swarm).mixes,
+        evaluations=lambda wildcards: JOBS.swarm(wildcards.swarm).evaluations,
     output:
         ratios=f"{RESULTS}/collect_swarm/{{swarm}}/ratios.csv",
         metrics=f"{RESULTS}/collect_swarm/{{swarm}}/metrics.csv",

@@ -8,7 +8,9 @@ rule make_tables:
         choices="config/design_choices.yaml",
         updates=sorted({PAPER["updates"], SCALE["updates"]}),
     output:
+        # The folder, and each table in it: both can be asked for.
         tables=directory("results/tables"),
+        files=expand("results/tables/{table}.csv", table=TABLES),
     log:
         f"{RESULTS}/logs/make_tables.log",
     benchmark:
@@ -42,9 +44,9 @@ rule cost:
         models=SCALE["models"],
         hardware=SCALE["hardware"],
         devices=config.get("devices") or SCALE["hardware"]["devices"],
-        swarms=lambda wildcards: planned_swarms(),
-        questions=lambda wildcards: planned_questions(),
-        chains=lambda wildcards: planned_chains(),
+        swarms=lambda wildcards: planned_swarms(JOBS),
+        questions=lambda wildcards: planned_questions(JOBS, QUESTIONS),
+        chains=lambda wildcards: planned_chains(JOBS),
         results=RESULTS,
     message:
         "Working out what every question costs"

@@ -13,9 +13,9 @@ use rule train_proxies as train_targets with:
         f"{RESULTS}/benchmarks/train_targets/{{targets}}/{{shard}}.tsv"
     threads: SCALE.model("target")["threads"]
     resources:
-        mem_mb=lambda wildcards: training_of(wildcards.targets).mem_mb,
-        runtime=lambda wildcards: training_of(wildcards.targets).runtime,
-        micro_batch=lambda wildcards: training_of(wildcards.targets).micro_batch,
+        mem_mb=lambda wildcards: JOBS.swarm(wildcards.targets).training.mem_mb,
+        runtime=lambda wildcards: JOBS.swarm(wildcards.targets).training.runtime,
+        micro_batch=lambda wildcards: JOBS.swarm(wildcards.targets).training.micro_batch,
         gpu=TRAINING_GPUS["target"].gpu,
         gres=TRAINING_GPUS["target"].gres,
         nodes=TRAINING_GPUS["target"].nodes,
@@ -26,7 +26,7 @@ use rule train_proxies as train_targets with:
         slurm_extra=TRAINING_GPUS["target"].slurm_extra,
     params:
         state=f"{RESULTS}/state",
-        scoring=scoring_options(),
+        scoring=JOBS.scoring,
     message:
         "Training targets of {wildcards.targets}, job {wildcards.shard}"
 
@@ -43,8 +43,8 @@ use rule evaluate_proxies as evaluate_targets with:
         f"{RESULTS}/benchmarks/evaluate_targets/{{targets}}/{{shard}}.tsv"
     threads: SCALE.model("target")["threads"]
     resources:
-        mem_mb=lambda wildcards: evaluation_of(wildcards.targets).mem_mb,
-        runtime=lambda wildcards: evaluation_of(wildcards.targets).runtime,
+        mem_mb=lambda wildcards: JOBS.swarm(wildcards.targets).evaluation.mem_mb,
+        runtime=lambda wildcards: JOBS.swarm(wildcards.targets).evaluation.runtime,
         gpu=EVALUATION_GPUS["target"].gpu,
         gres=EVALUATION_GPUS["target"].gres,
         processes=EVALUATION_GPUS["target"].processes,

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -39,9 +40,9 @@ def judge(settings: ClaimSettings, evidence: Evidence) -> tuple[pd.DataFrame, pd
     return pd.DataFrame([row for row, _ in judged]), estimates
 
 
-def judge_claim(claim: Claim, evidence: Evidence) -> tuple[dict[str, float | str], pd.DataFrame]:
+def judge_claim(claim: Claim, evidence: Evidence) -> tuple[dict[str, Any], pd.DataFrame]:
     """A row of the board, and the estimates behind it: none if the scale has no such number."""
-    row = {
+    row: dict[str, Any] = {
         "id": claim.name,
         "claim": claim.claim,
         "paper_value": claim.paper,

@@ -5,10 +5,10 @@ import pandas as pd
 
 from olmix.claims.evidence import Evidence, Measured, NotMeasured
 from olmix.claims.rules import Estimate
-from olmix.correlation import resample, spearman_by_output
-from olmix.questions.rq3 import PRIOR_SWARMS, SWARMS
-from olmix.questions.rq5 import GRANULARITIES
-from olmix.surrogate import pearson_by_output
+from olmix.questions.rq3.plan import PRIORS, swarm_name
+from olmix.questions.rq5.plan import GRANULARITIES
+from olmix.regressors.correlation import resample, spearman_by_output
+from olmix.regressors.surrogate import pearson_by_output
 
 __all__ = ["MEASURES"]
 
@@ -74,7 +74,7 @@ def swarm_distribution(evidence: Evidence) -> Measured:
     measured: Measured = {}
     for level, better, worse in (("topics", "sparse", "dense"), ("sources", "dense", "sparse")):
         good, bad = frame.loc[(level, better)], frame.loc[(level, worse)]
-        columns = [f"{level}/{SWARMS[f'{level}-{kind}']}" for kind in (better, worse)]
+        columns = [f"{level}/{swarm_name(level, kind)}" for kind in (better, worse)]
         measured[f"{level}_bpb"] = [
             evidence.between_runs("rq3", bad["measured_bpb"] - good["measured_bpb"])
         ]
@@ -86,7 +86,7 @@ def swarm_distribution(evidence: Evidence) -> Measured:
 def dirichlet_priors(evidence: Evidence) -> Measured:
     """C04: target runs of the mixes from swarms around three priors."""
     bpb = evidence.table("rq3", "dirichlet_priors").set_index("prior")["measured_bpb"]
-    missing = set(PRIOR_SWARMS) - set(bpb.index)
+    missing = set(PRIORS) - set(bpb.index)
     if missing:
         raise NotMeasured(f"no swarm around the {min(missing)} prior")
     percent = 100 / bpb["natural"]
@@ -128,7 +128,7 @@ def _topic_fits(evidence: Evidence) -> pd.DataFrame:
 def _fit_differences(
     evidence: Evidence, fits: pd.DataFrame, pairs: list[tuple[str, str, str]]
 ) -> list[Estimate]:
-    """Of (one, other, label): fit of one minus the other's, mean over sizes, paired by seed."""
+    """For each (one, other, label): fit of one minus the other's, mean over sizes, by seed."""
     means = fits.pivot_table(index="seed", columns="family", values="fit")
     return [evidence.over_seeds(means[one] - means[other], label) for one, other, label in pairs]
 

@@ -17,8 +17,8 @@ from scipy import stats
 from olmix.claims.rules import Estimate
 from olmix.errors import OlmixError
 from olmix.files import read_json
-from olmix.questions.noise import pooled
-from olmix.study.questions import TARGET
+from olmix.questions.noise.answer import pooled
+from olmix.study.plan import TARGET
 
 __all__ = ["Evidence", "Measured", "NotMeasured"]
 
@@ -68,13 +68,13 @@ class Evidence:
         ``natural`` is the standard deviation of a single run that all values are relative to, in
         their unit: its variance is added, with Welch's degrees of freedom.
         """
-        values = np.asarray(values, dtype=float)
-        count, mean = len(values), float(values.mean())
+        seeds = np.asarray(values, dtype=float)
+        count, mean = len(seeds), float(seeds.mean())
         if count < 2:
             return Estimate(mean, -math.inf, math.inf, label)
-        own = float(values.var(ddof=1)) / count
+        own = float(seeds.var(ddof=1)) / count
         variance = own + natural**2
-        freedom = count - 1
+        freedom: float = count - 1
         if natural and variance:
             freedom = variance**2 / (own**2 / (count - 1) + natural**4 / self.noise[1])
         half = self._quantile(freedom) * math.sqrt(variance)

@@ -6,16 +6,16 @@ import pandas as pd
 
 from olmix.claims.evidence import Evidence, Measured, NotMeasured
 from olmix.claims.rules import Estimate
-from olmix.planning import (
-    FULL_MIXTURE_REUSE,
-    FULL_RECOMPUTATION,
-    PARTIAL_MIXTURE_REUSE,
-    SWARM_REUSE,
-)
-from olmix.questions.updates import NATURAL, data_efficiency
+from olmix.questions.updates.answer import data_efficiency
+from olmix.study.chain import NATURAL
+from olmix.updates import strategies
 
 __all__ = ["MEASURES"]
 
+FULL_RECOMPUTATION = strategies.FULL_RECOMPUTATION.name
+SWARM_REUSE = strategies.SWARM_REUSE.name
+FULL_MIXTURE_REUSE = strategies.FULL_MIXTURE_REUSE.name
+PARTIAL_MIXTURE_REUSE = strategies.PARTIAL_MIXTURE_REUSE.name
 LABELS = {FULL_MIXTURE_REUSE: "full reuse", PARTIAL_MIXTURE_REUSE: "partial reuse"}
 # The topic that the paper finds coupled with code.
 COUPLED_TOPIC = "software_development"
@@ -30,7 +30,7 @@ def full_reuse(evidence: Evidence) -> Measured:
 
 
 def partial_reuse(evidence: Evidence) -> Measured:
-    """C13: the same of partial mixture reuse."""
+    """C13: what partial mixture reuse keeps of full recomputation's gain, and saves of its runs."""
     frame = _chains(evidence, "updates", "main_results")
     kept = _kept(evidence, frame, PARTIAL_MIXTURE_REUSE)
     return kept | _saved(evidence, frame, PARTIAL_MIXTURE_REUSE)

@@ -44,7 +44,7 @@ class ClaimSettings:
 
     @property
     def fingerprint(self) -> str:
-        """Of what decides verdicts: two with the same one were judged alike."""
+        """A hash of what decides verdicts: settings with the same one judge alike."""
         bounds = {
             f"{claim.name}/{name}": [part.bound.kind, part.bound.value, part.bound.within]
             for claim in self.claims

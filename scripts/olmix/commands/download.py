@@ -3,7 +3,9 @@
 import argparse
 import os
 import sys
+from functools import partial
 
+from olmix.commands.outputs import output_folder
 from olmix.corpus.download import download, plan_download, verify_downloads
 from olmix.corpus.hub import PUBLIC, Hub
 from olmix.corpus.sources import read_sources
@@ -13,7 +15,7 @@ HELP = "download public corpora, resuming and checking; local paths make it unne
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the command."""
+    """Declare the options of `python -m olmix download`."""
     parser.add_argument("--to", required=True, help="the folder for downloads (no default)")
     parser.add_argument(
         "--corpora",
@@ -56,6 +58,8 @@ def run(args: argparse.Namespace) -> int:
     for name, value in (("--max-files", args.max_files), ("--connections", args.connections)):
         if value is not None and value < 1:
             raise OlmixError(f"{name} {value}: expected at least 1")
+    if not args.list:
+        output_folder(args.to)
     hub = Hub(args.endpoint, os.environ.get("HF_TOKEN"))
     sources = read_sources(args.corpora, args.source)
     if not args.source:
@@ -74,11 +78,13 @@ def run(args: argparse.Namespace) -> int:
             args.to,
             hub,
             connections=args.connections,
-            on_progress=lambda done, total, name=plan.source: sys.stderr.write(
-                f"download: {name}: {done / 1e9:,.2f} of {total / 1e9:,.2f} GB\n"
-            ),
+            on_progress=partial(_show_progress, plan.source),
         )
     return 0
+
+
+def _show_progress(source: str, done: int, total: int) -> None:
+    sys.stderr.write(f"download: {source}: {done / 1e9:,.2f} of {total / 1e9:,.2f} GB\n")
 
 
 def _verify(to: str) -> int:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from olmix.commands.outputs import output_file
 from olmix.errors import OlmixError
 from olmix.files import write_json
 
@@ -13,7 +14,7 @@ HELP = "score finished runs on every task of a suite, in bits per byte"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+    """Declare the options of `python -m olmix evaluate`."""
     parser.add_argument(
         "--run",
         action="append",
@@ -30,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--out",
+        type=output_file,
         action="append",
         metavar="FILE",
         help="result, one for each --run in their order (default: eval.json in the run's folder)",
@@ -58,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Check every run, then score them one after another."""
-    outputs = args.out or [str(Path(folder) / "eval.json") for folder in args.run]
+    outputs = args.out or [Path(folder) / "eval.json" for folder in args.run]
     if len(outputs) != len(args.run):
         raise OlmixError(f"{len(args.run)} --run but {len(outputs)} --out; expected as many")
     for name, value in (("batch-tokens", args.batch_tokens), ("max-instances", args.max_instances)):
@@ -69,7 +71,8 @@ def run(args: argparse.Namespace) -> None:
     import torch
 
     from olmix.evaluation.runs import check_run, evaluate_run
-    from olmix.evaluation.suite import Suite, TokenisedSuite
+    from olmix.evaluation.suite import Suite
+    from olmix.evaluation.tokens import TokenisedSuite
 
     try:
         torch.empty(0, device=args.device)

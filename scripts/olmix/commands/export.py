@@ -3,16 +3,22 @@
 import argparse
 import sys
 
+from olmix.commands.outputs import output_folder
+
 HELP = "write trained weights as a folder that transformers loads as Olmo2ForCausalLM"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+    """Declare the options of `python -m olmix export`."""
     parser.add_argument(
         "--weights", required=True, metavar="FILE", help="weights.safetensors of a finished run"
     )
     parser.add_argument(
-        "--out", required=True, metavar="DIR", help="folder for config.json and model.safetensors"
+        "--out",
+        type=output_folder,
+        required=True,
+        metavar="DIR",
+        help="folder for config.json and model.safetensors",
     )
     parser.add_argument(
         "--end-of-text",
@@ -23,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Load, split and write."""
+    """Load the weights, split shared matrices, and write what `transformers` loads."""
     from olmix.model.export import export_model
     from olmix.model.weights import load_model
 

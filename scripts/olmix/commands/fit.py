@@ -3,35 +3,46 @@
 import argparse
 import sys
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from olmix.errors import OlmixError
-from olmix.files import sha256
-from olmix.method import Method
-from olmix.mix import Mix
-from olmix.plots.proposal import plot_coefficients, plot_fit, plot_kl_sweep, plot_mix
-from olmix.proposal_report import gain_lines, mix_table, write_mix_csv, write_sweep_csv
-from olmix.proposers.proposal import Proposal, Request
-from olmix.sensitivity import kl_sweep
-from olmix.surrogate import Surrogate
-from olmix.swarm_options import (
+from olmix.commands.options import (
     add_method_options,
     add_request_options,
+    add_seed_option,
     add_swarm_options,
-    domains_from,
     method_from,
-    output_folder,
     swarm_from,
 )
+from olmix.commands.outputs import output_folder
+from olmix.domains import DomainSet
+from olmix.errors import OlmixError
+from olmix.files import sha256
+from olmix.mix import Mix
+from olmix.presentation.explorer.content import MOST_REPLICATES, Exploration
+from olmix.presentation.explorer.page import write_explorer
+from olmix.presentation.proposal import plot_coefficients, plot_fit, plot_kl_sweep, plot_mix
+from olmix.presentation.proposal_report import (
+    gain_lines,
+    law_lines,
+    mix_table,
+    write_mix_csv,
+    write_sweep_csv,
+)
+from olmix.proposers.method import Method
+from olmix.proposers.proposal import Proposal, Request
+from olmix.proposers.sensitivity import kl_sweep
+from olmix.proposers.uncertainty import Bootstrap, bootstrap, refitted
+from olmix.regressors.surrogate import Surrogate
+from olmix.regressors.validation import HeldOut, validate
+from olmix.swarm.domain_file import domains_from
 from olmix.tables import SwarmTable
-from olmix.uncertainty import Bootstrap, bootstrap
-from olmix.validation import HeldOut, validate
 
 HELP = "fit a swarm you have (ratios.csv, metrics.csv) and propose a mix"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """A swarm, its domains, a method and a request."""
+    """Declare the options: a swarm, its domains, a method and a request."""
     add_swarm_options(parser)
     parser.add_argument(
         "--domains", type=Path, metavar="FILE",
@@ -44,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_method_options(parser)
     add_request_options(parser)
+    add_seed_option(parser)
     checks = parser.add_argument_group("checks")
     checks.add_argument(
         "--held-out", type=int, default=0, metavar="N",
@@ -57,6 +69,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--level", type=float, default=0.9, help="level of those intervals (default: 0.9)"
     )
     checks.add_argument(
+        "--explore", type=int, default=MOST_REPLICATES, metavar="N",
+        help="refit on resampled runs N times for the intervals of explore.html, unless "
+        f"--bootstrap does (default: {MOST_REPLICATES}, the most it holds)",
+    )  # fmt: skip
+    checks.add_argument(
         "--kl-sweep", action="store_true", help="also propose for other weights of the KL term"
     )
 
@@ -67,6 +84,7 @@ class _Fit:
 
     swarm: SwarmTable
     families: dict[str, list[str]]
+    domains: DomainSet | None  # None where nothing says how large they are
     natural: Mix  # the natural distribution, or what stands in for it
     method: Method
     request: Request
@@ -100,14 +118,20 @@ def run(args: argparse.Namespace) -> None:
         bootstrap=spread.to_dict() if spread else None,
     )
     _write(args, fit, surrogate, proposal, held_out, spread)
+    if surrogate.regressor.terms():
+        _write_explorer(args, fit, surrogate, proposal, spread)
     _print(args, fit, surrogate, proposal, held_out, spread)
 
 
 def _read(args: argparse.Namespace) -> _Fit:
-    """Inputs, refused here if at all: nothing long has started yet."""
+    """Read and check all inputs; what is wrong is refused before anything long starts."""
     if not 0 < args.level < 1:
         raise OlmixError(f"--level {args.level}: expected a number between 0 and 1")
-    for option, value in (("--bootstrap", args.bootstrap), ("--held-out", args.held_out)):
+    for option, value in (
+        ("--bootstrap", args.bootstrap),
+        ("--held-out", args.held_out),
+        ("--explore", args.explore),
+    ):
         if value < 0:
             raise OlmixError(f"{option} {value}: expected 0 or more")
     swarm, families = swarm_from(args)
@@ -125,28 +149,39 @@ def _read(args: argparse.Namespace) -> _Fit:
         args.target_tokens,
     )
     natural = prior if domains is None else domains.natural()
-    return _Fit(swarm, families, natural, method_from(args), request, args.seed)
+    return _Fit(swarm, families, domains, natural, method_from(args), request, args.seed)
 
 
 def _bootstrap(
     args: argparse.Namespace, fit: _Fit, surrogate: Surrogate, proposal: Proposal
 ) -> Bootstrap:
-    def progress(done: int, of: int) -> None:
-        sys.stderr.write(f"\rbootstrap: {done} of {of}" + ("\n" if done == of else ""))
-
     return bootstrap(
         fit.swarm,
         surrogate,
         fit.request,
         proposal,
         fit.propose,
-        baseline=fit.request.prior,
+        baseline=fit.natural,
         families=fit.families,
         replicates=args.bootstrap,
         level=args.level,
         seed=args.seed,
-        on_progress=progress,
+        on_progress=partial(_progress, "bootstrap"),
     )
+
+
+def _refits(args: argparse.Namespace, fit: _Fit, surrogate: Surrogate) -> list[Surrogate]:
+    models = []
+    for model in refitted(
+        fit.swarm, surrogate, families=fit.families, replicates=args.explore, seed=args.seed
+    ):
+        models.append(model)
+        _progress("refits for explore.html", len(models), args.explore)
+    return models
+
+
+def _progress(what: str, done: int, of: int) -> None:
+    sys.stderr.write(f"\r{what}: {done} of {of}" + ("\n" if done == of else ""))
 
 
 def _write(
@@ -157,7 +192,7 @@ def _write(
     held_out: HeldOut | None,
     spread: Bootstrap | None,
 ) -> None:
-    """model.json, mix.json, mix.csv and the figures."""
+    """Write model.json, mix.json, mix.csv and the figures."""
     out, natural = args.out, fit.natural
     note = f"{args.ratios.resolve().parent.name}: {len(fit.swarm)} runs, {args.regressor}"
     weights = spread.weight_intervals() if spread else None
@@ -174,6 +209,30 @@ def _write(
         points = kl_sweep(surrogate, fit.request, fit.propose)
         write_sweep_csv(out / "kl_sweep.csv", points)
         plot_kl_sweep(out / "kl_sweep.pdf", points, args.kl, note, args.unit)
+
+
+def _write_explorer(
+    args: argparse.Namespace,
+    fit: _Fit,
+    surrogate: Surrogate,
+    proposal: Proposal,
+    spread: Bootstrap | None,
+) -> None:
+    """Write explore.html, with the replicates of the bootstrap or some of its own."""
+    models = spread.models if spread else _refits(args, fit, surrogate)
+    exploration = Exploration(
+        surrogate,
+        fit.request,
+        fit.natural,
+        fit.domains,
+        fit.families,
+        models,
+        args.level,
+        title=args.ratios.resolve().parent.name,
+        unit=args.unit,
+        made_from=proposal.made_from,
+    )
+    write_explorer(args.out / "explore.html", exploration)
 
 
 def _print(
@@ -197,5 +256,7 @@ def _print(
     lines += ["", *mix_table(proposal, natural, intervals), ""]
     average = float(surrogate.average(natural.weights[None])[0])
     lines += gain_lines(proposal, average, spread, args.unit)
-    lines.append(f"written to {args.out}: mix.json, mix.csv, model.json and figures")
+    lines += law_lines(surrogate, proposal.mix, natural)
+    explorer = "explore.html, " if surrogate.regressor.terms() else ""
+    lines.append(f"written to {args.out}: {explorer}mix.json, mix.csv, model.json and figures")
     sys.stdout.write("\n".join(lines) + "\n")

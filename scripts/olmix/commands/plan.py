@@ -7,9 +7,10 @@ from pathlib import Path
 from olmix.domains import DomainSet
 from olmix.errors import OlmixError
 from olmix.files import replacing
-from olmix.planning import PARTIAL_MIXTURE_REUSE, STRATEGIES, StagePlan, plan
-from olmix.update_sequence import INITIAL, Step, UpdateSequence, load_updates
-from olmix.updates import Add, Partition, Remove, Revise, Update, infer_update
+from olmix.updates.operators import Add, Partition, Remove, Revise, Update, infer_update
+from olmix.updates.planning import StagePlan
+from olmix.updates.sequence import INITIAL, Step, UpdateSequence, load_updates
+from olmix.updates.strategies import PAPER, PARTIAL_MIXTURE_REUSE, strategy_of
 
 HELP = "count the proxy runs that updates of a domain set need under each strategy"
 
@@ -18,7 +19,7 @@ Plans = dict[str, dict[int, list[StagePlan]]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Two ways in: a file of updates, or the domains before and after one update."""
+    """Declare two ways in: a file of updates, or the domains before and after one update."""
     parser.add_argument(
         "--updates", type=Path, metavar="YAML", help="file of updates, as config/updates/paper.yaml"
     )
@@ -64,7 +65,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="multipliers: about c(m+1) runs for m domains (default: 1 2 3)",
     )
     parser.add_argument(
-        "--strategy", nargs="+", choices=STRATEGIES, help="strategies to show (default: all)"
+        "--strategy",
+        nargs="+",
+        choices=[s.name for s in PAPER],
+        help="strategies to show (default: all)",
     )
     parser.add_argument("--csv", type=Path, help="also write the numbers to this file")
 
@@ -74,8 +78,9 @@ def run(args: argparse.Namespace) -> None:
     sequence = _sequence(args)
     single = args.updates is None
     partial = bool(sequence.reuse_within) or any(step.recompute for step in sequence.steps)
-    strategies = args.strategy or [s for s in STRATEGIES if partial or s != PARTIAL_MIXTURE_REUSE]
-    plans: Plans = {s: {c: plan(sequence, s, c) for c in args.c} for s in strategies}
+    shown = [strategy for strategy in PAPER if partial or strategy != PARTIAL_MIXTURE_REUSE]
+    strategies = [strategy_of(name) for name in args.strategy or ()] or shown
+    plans: Plans = {s.name: {c: s.plan(sequence, c) for c in args.c} for s in strategies}
     if single:
         print(f"update: {_describe(sequence.steps[0].update)}")
         print("Runs already made for the domains before it are not counted; swarm reuse takes")
@@ -84,7 +89,7 @@ def run(args: argparse.Namespace) -> None:
     for strategy, by_c in plans.items():
         print(f"\n{strategy.replace('_', ' ')}")
         print("\n".join(_table(by_c)))
-    if PARTIAL_MIXTURE_REUSE not in plans and not args.strategy:
+    if PARTIAL_MIXTURE_REUSE.name not in plans and not args.strategy:
         print("\npartial mixture reuse: same as full, as nothing says what to recompute besides")
         print("(recompute, reuse_within)")
     if args.csv is not None:
@@ -119,7 +124,7 @@ def _partition(text: str) -> tuple[str, list[str]]:
 
 
 def _describe(update: Update) -> str:
-    """The operators in words."""
+    """The operators of an update in words."""
     words = []
     for operator in update.operators:
         match operator:
@@ -135,7 +140,7 @@ def _describe(update: Update) -> str:
 
 
 def _table(by_c: dict[int, list[StagePlan]]) -> list[str]:
-    """Lines of one strategy's table."""
+    """The lines of one strategy's table: runs by stage and c."""
     columns = list(by_c.values())
     stages = [row.stage for row in columns[0]]
     width = max(len(stage) for stage in [*stages, INITIAL])
@@ -150,7 +155,7 @@ def _table(by_c: dict[int, list[StagePlan]]) -> list[str]:
 
 
 def _write_csv(path: Path, plans: Plans) -> None:
-    """One line per strategy, c and stage."""
+    """Write the plan as CSV: one line per strategy, c and stage."""
     with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["strategy", "c", "stage", "domains_recomputed", "runs"])

@@ -4,13 +4,13 @@ import argparse
 import time
 from pathlib import Path
 
-from olmix.progress import Progress, newest_plan
+from olmix.provenance.progress import Progress, newest_plan
 
 HELP = "tell how many runs of the workflow are done, the time left and the best so far"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+    """Declare the options of `python -m olmix progress`."""
     parser.add_argument(
         "--scale", help="the scale that is being run (default: the one that was started last)"
     )

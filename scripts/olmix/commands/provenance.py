@@ -6,13 +6,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from olmix.provenance import HASHED, Origin, chain, trace
+from olmix.provenance.trace import HASHED, FileOrigin, chain, trace
 
 HELP = "tell how a file of the workflow was made: rule, inputs, settings, commit, machine"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+    """Declare the options of `python -m olmix provenance`."""
     parser.add_argument("file", type=Path, metavar="FILE", help="a figure, table, mix, run, folder")
     parser.add_argument(
         "--deep", action="store_true", help="go on through the inputs, back to the data"
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print what the records tell."""
+    """Print what the records tell about how a file was made."""
     limit = int(args.hash_limit)
     origins = chain(args.file, limit) if args.deep else [trace(args.file, limit)]
     if args.json:
@@ -44,8 +44,8 @@ def run(args: argparse.Namespace) -> None:
             print(f"  {_hash(origin.sha256)}  {origin.output}  ({by})")
 
 
-def _lines(origin: Origin) -> list[str]:
-    """One fact to a line, its name first."""
+def _lines(origin: FileOrigin) -> list[str]:
+    """What is known of a file, one fact to a line, its name first."""
     made = origin.made_with
     facts: list[tuple[str, Any]] = [("file", origin.file), ("sha256", origin.sha256)]
     if origin.output != origin.file:

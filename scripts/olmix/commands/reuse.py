@@ -5,39 +5,36 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
-from olmix.auto_reuse import AutoChoice, choose_reuse, join_swarms, probe_size
+from olmix.commands.options import (
+    add_method_options,
+    add_request_options,
+    add_seed_option,
+    add_swarm_options,
+    method_from,
+    swarm_from,
+)
+from olmix.commands.outputs import output_folder
 from olmix.domains import DomainSet
 from olmix.errors import OlmixError
 from olmix.files import write_json
 from olmix.mix import Mix
-from olmix.planning import swarm_size
-from olmix.plots.proposal import plot_mix
-from olmix.proposal_report import gain_lines, mix_table, write_mix_csv
+from olmix.presentation.proposal import plot_mix
+from olmix.presentation.proposal_report import gain_lines, mix_table, write_mix_csv
 from olmix.proposers.proposal import Proposal, read_mix
-from olmix.reuse import Collapse, carry_swarm, keep_ratios, propose_with_reuse
-from olmix.swarm import SwarmDistribution, sample_swarm
-from olmix.swarm_options import (
-    add_method_options,
-    add_request_options,
-    add_swarm_options,
-    method_from,
-    output_folder,
-    prior_from,
-    swarm_from,
-)
+from olmix.swarm.domain_file import prior_from
+from olmix.swarm.sampling import SwarmDistribution, sample_swarm
 from olmix.tables import SwarmTable, scale_metrics, write_table
-from olmix.updates import ReuseSplit, Update, full_reuse, infer_update, partial_reuse
+from olmix.updates.auto_reuse import AutoChoice, choose_reuse, join_swarms, probe_size
+from olmix.updates.collapse import Collapse
+from olmix.updates.operators import Update, full_reuse, infer_update, partial_reuse
+from olmix.updates.planning import swarm_size
+from olmix.updates.reuse import carry_swarm, collapse_swarm, keep_ratios, propose_with_reuse
 
 HELP = "update an existing mix after domains were added, removed, partitioned or revised"
 
-# A swarm trained on expanded mixes may have their ratios rounded; beyond this it is another swarm.
-_RATIO_TOLERANCE = 5e-3
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The update, what to recompute, and the swarm once it is trained."""
+    """Declare the options: the update, what to recompute, and the swarm once it is trained."""
     update = parser.add_argument_group("update")
     update.add_argument(
         "--mix", type=Path, required=True, metavar="JSON",
@@ -80,6 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_swarm_options(parser, required=False)
     add_method_options(parser)
     add_request_options(parser)
+    add_seed_option(parser)
     parser.add_argument(
         "--out", type=output_folder, required=True, metavar="DIR", help="where to write"
     )
@@ -112,7 +110,7 @@ def run(args: argparse.Namespace) -> None:
         _write_runs(args, collapse, prior, runs)
         return
     swarm, families = swarm_from(args)
-    swarm = _collapsed_swarm(swarm, collapse)
+    swarm = collapse_swarm(swarm, collapse)
     proposal = propose_with_reuse(
         swarm, collapse, request, method_from(args), seed=args.seed, families=families
     )
@@ -145,35 +143,11 @@ def _write_runs(
     write_table(args.out / f"{prefix}collapsed_ratios.csv", names, collapse.names, swarm.mixes)
     expanded = swarm.mixes @ collapse.expansion
     write_table(ratios, names, collapse.domains.names, expanded)
-    write_json(args.out / "split.json", _split_record(collapse.split))
+    write_json(args.out / "split.json", collapse.split.to_dict())
     sys.stdout.write(
         f"{collapse.split.dimension} weights to recompute: train {runs} proxies on the mixes in "
         f"{ratios},\nthen call again with --ratios and --metrics of those runs\n"
     )
-
-
-def _collapsed_swarm(swarm: SwarmTable, collapse: Collapse) -> SwarmTable:
-    """A swarm over the collapsed domains, from one over them or over the expanded mixes."""
-    if set(swarm.domains) == set(collapse.names):
-        columns = [swarm.domains.index(name) for name in collapse.names]
-        return replace(swarm, domains=collapse.names, mixes=swarm.mixes[:, columns])
-    if set(swarm.domains) != set(collapse.domains.names):
-        odd = sorted(set(swarm.domains) - set(collapse.domains.names) - set(collapse.names))
-        raise OlmixError(
-            f"ratios: the swarm's {len(swarm.domains)} domains are neither the updated ones nor "
-            f"{', '.join(collapse.names[:3])}, ..." + (f" (unknown: '{odd[0]}')" if odd else "")
-        )
-    columns = [swarm.domains.index(name) for name in collapse.domains.names]
-    mixes = swarm.mixes[:, columns]
-    collapsed = mixes @ collapse.membership.T
-    distance = np.abs(collapsed @ collapse.expansion - mixes).max(1)
-    if (distance > _RATIO_TOLERANCE).any():
-        worst = int(distance.argmax())
-        raise OlmixError(
-            f"ratios: run '{swarm.runs[worst]}' does not keep the frozen ratios of the existing "
-            f"mix (a weight is off by {distance[worst]:.3g})"
-        )
-    return replace(swarm, domains=collapse.names, mixes=collapsed)
 
 
 def _run_auto(
@@ -196,7 +170,7 @@ def _run_auto(
     if args.ratios is None:
         _write_runs(args, full, prior, probe_size(before, after), probe=True)
         return
-    probe = _collapsed_swarm(_unscaled(args, args.ratios, args.metrics), full)
+    probe = collapse_swarm(_unscaled(args, args.ratios, args.metrics), full)
     probe = replace(probe, domains=after.names, mixes=probe.mixes @ full.expansion)
     old = carry_swarm(_unscaled(args, args.old_ratios, args.old_metrics), update, before)
     joined = join_swarms(old.select_tasks(probe.tasks), probe)
@@ -215,21 +189,14 @@ def _unscaled(args: argparse.Namespace, ratios: Path, metrics: Path) -> SwarmTab
 def _write_auto_runs(
     args: argparse.Namespace, choice: AutoChoice, collapse: Collapse, probe: SwarmTable, prior: Mix
 ) -> None:
-    """The runs beyond the probe's, which already lie in the chosen collapsed space."""
+    """Write the runs that are missing beside the probe's, which fit the chosen split already."""
     rest = choice.runs - len(probe)
     recompute = " ".join(step.domain for step in choice.steps)
     if rest > 0:
         _write_runs(args, collapse, prior, rest)
-    write_json(args.out / "split.json", _split_record(choice.split) | {"why": choice.explain()})
+    write_json(args.out / "split.json", choice.to_dict())
     again = f" --recompute {recompute}" if recompute else ""
     sys.stdout.write(f"the final call is without --auto, on probe and new runs together:{again}\n")
-
-
-def _split_record(split: ReuseSplit) -> dict:
-    return {
-        "frozen": {name: list(members) for name, members in split.groups.items()},
-        "recomputed": list(split.recomputed),
-    }
 
 
 def _write_answer(args: argparse.Namespace, proposal: Proposal, collapse: Collapse) -> None:

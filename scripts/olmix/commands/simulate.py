@@ -5,20 +5,21 @@ import math
 import sys
 from pathlib import Path
 
+from olmix.commands.options import seed_number
+from olmix.commands.outputs import output_folder
 from olmix.domains import DomainSet
 from olmix.errors import OlmixError
 from olmix.files import write_json
 from olmix.paths import CONFIG
-from olmix.simulate import random_law
-from olmix.swarm import SwarmDistribution, sample_swarm
-from olmix.swarm_options import output_folder, seed_number
+from olmix.simulation.law import random_law
+from olmix.swarm.sampling import SwarmDistribution, sample_swarm
 from olmix.tables import write_table
 
 HELP = "write a swarm whose true law is known (no training), to try `fit` on"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Domains, sizes and a seed."""
+    """Declare the options: domains, sizes and a seed."""
     parser.add_argument(
         "--domains", type=Path, default=CONFIG / "domains" / "paper.yaml", metavar="FILE",
         help="domain file (default: the paper's 65 domains)",

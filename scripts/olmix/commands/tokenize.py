@@ -4,19 +4,22 @@ import argparse
 import os
 import sys
 
+from olmix.commands.outputs import output_folder
 from olmix.corpus.sources import read_sources, source_from_patterns
-from olmix.corpus.tokenize import DomainSummary, Progress, tokenize
+from olmix.corpus.tokenize import DomainSummary, TokenizingProgress, tokenize
 from olmix.errors import OlmixError
 
 HELP = "tokenise text files into a corpus: one folder of flat integer files per domain"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of the command."""
+    """Declare the options of `python -m olmix tokenize`."""
     parser.add_argument(
         "--tokenizer", required=True, help="a Hugging Face tokenizers JSON file (no default)"
     )
-    parser.add_argument("--out", required=True, help="the corpus folder to write (no default)")
+    parser.add_argument(
+        "--out", type=output_folder, required=True, help="the corpus folder to write (no default)"
+    )
     texts = parser.add_mutually_exclusive_group(required=True)
     texts.add_argument(
         "--domain",
@@ -90,7 +93,7 @@ def _domains(options: list[str]) -> dict[str, list[str]]:
     return domains
 
 
-def _show_progress(progress: Progress) -> None:
+def _show_progress(progress: TokenizingProgress) -> None:
     sys.stderr.write(
         f"tokenize: {progress.files} of {progress.all_files} files, "
         f"{progress.bytes / 1e6:,.0f} of {progress.all_bytes / 1e6:,.0f} MB read, "
@@ -99,7 +102,7 @@ def _show_progress(progress: Progress) -> None:
 
 
 def _table(summaries: list[DomainSummary]) -> str:
-    rows = [("domain", "documents", "tokens", "bytes", "broken lines")]
+    rows: list[tuple[str, ...]] = [("domain", "documents", "tokens", "bytes", "broken lines")]
     for summary in summaries:
         numbers = (summary.documents, summary.tokens, summary.bytes, summary.broken)
         rows.append((summary.domain, *(f"{number:,}" for number in numbers)))

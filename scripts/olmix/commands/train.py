@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import json
 import logging
 import os
 import signal
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from olmix.commands.outputs import output_folder
 from olmix.errors import OlmixError
 from olmix.files import read_json, write_json
 from olmix.proposers.proposal import read_mix
@@ -19,7 +21,7 @@ from olmix.training.launch import Start, launch_command, started, time_limit
 if TYPE_CHECKING:
     from olmix.corpus.store import Corpus
     from olmix.training.deadline import Deadline
-    from olmix.training.settings import RunSettings
+    from olmix.training.settings import RunSettings, SteeringSettings
     from olmix.training.swarm_runner import RunRequest
 
 HELP = "train a model on a mix of a corpus, or every run of a list"
@@ -28,8 +30,9 @@ EXIT_FAILED = 1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
+    """Declare the options of `python -m olmix train`."""
     _add_run_arguments(parser.add_argument_group("one run"))
+    _add_steering_arguments(parser.add_argument_group("a mix that an algorithm moves"))
     _add_science_arguments(parser.add_argument_group("its settings (defaults: the shape's preset)"))
     many = parser.add_argument_group("many runs")
     many.add_argument(
@@ -43,7 +46,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_run_arguments(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("--corpus", metavar="DIR", help="folder of tokenised domains")
-    add("--out", metavar="DIR", help="folder of the run: weights.safetensors and run.json")
+    add(
+        "--out",
+        type=output_folder,
+        metavar="DIR",
+        help="folder of the run: weights.safetensors and run.json",
+    )
     add("--shape", default="tiny-30m", help="name of the model's shape (default: tiny-30m)")
     add(
         "--mix",
@@ -51,7 +59,32 @@ def _add_run_arguments(group: argparse._ArgumentGroup) -> None:
         metavar="MIX",
         help="a mix's JSON file, 'natural', or name=weight,name=weight (default: natural)",
     )
+    add(
+        "--change",
+        action="append",
+        default=[],
+        metavar="AT=MIX",
+        help="another mix from a fraction of training on, such as 0.8=mix.json (may be repeated)",
+    )
     add("--tokens", type=int, metavar="N", help="tokens to train on, rounded up to whole batches")
+
+
+def _add_steering_arguments(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--steer",
+        metavar="NAME",
+        help="odm, ado, skill_it or aioli: the mix; doremi or doge: the weights of the domains",
+    )
+    group.add_argument(
+        "--steer-setting",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a setting of the algorithm, as JSON, such as updates=50 (may be repeated)",
+    )
+    group.add_argument(
+        "--reference", metavar="DIR", help="finished run that doremi compares the losses with"
+    )
 
 
 def _add_science_arguments(group: argparse._ArgumentGroup) -> None:
@@ -60,7 +93,8 @@ def _add_science_arguments(group: argparse._ArgumentGroup) -> None:
     add("--batch-size", type=int, metavar="N", help="sequences in a step, over all processes")
     add("--learning-rate", type=float, metavar="X", help="peak learning rate")
     add("--warmup-steps", type=int, metavar="N", help="steps of linear warm-up")
-    add("--final-lr-fraction", type=float, metavar="X", help="last rate / peak (default: 0.1)")
+    add("--final-lr-fraction", type=float, metavar="X", help="cosine's end / peak (default: 0.1)")
+    add("--linear-decay", type=float, metavar="X", help="last part of the steps, down to rate 0")
     add("--weight-decay", type=float, metavar="X", help="of matrices (default: 0.1)")
     add("--z-loss", type=float, metavar="X", help="weight of the z-loss (default: 1e-5)")
     add("--init", choices=("normal", "fast"), help="initialisation of the weights")
@@ -254,20 +288,22 @@ def _single_run(args: argparse.Namespace) -> "RunRequest":
     from olmix.training.swarm_runner import RunRequest
 
     corpus = Corpus.open(args.corpus)
-    return RunRequest(Path(args.out), Path(args.corpus), _settings(args, corpus))
+    reference = None if args.reference is None else Path(args.reference)
+    return RunRequest(Path(args.out), Path(args.corpus), _settings(args, corpus), reference)
 
 
 def _settings(args: argparse.Namespace, corpus: "Corpus") -> "RunSettings":
     from olmix.model.initialisation import Init
     from olmix.model.shapes import is_tiny, shape
     from olmix.training.presets import preset
-    from olmix.training.settings import RunSettings, data_fingerprint, whole_batches
+    from olmix.training.settings import MixChange, RunSettings, data_fingerprint, whole_batches
 
     vocab_size = args.vocab_size
     if vocab_size is None and is_tiny(args.shape):
         vocab_size = corpus.tokenizer.vocab_size
     model, recipe = shape(args.shape, vocab_size), preset(args.shape)
     mix = _mix(args.mix, corpus)
+    changes = [MixChange(at, _mix(text, corpus)) for at, text in map(_change, args.change)]
     length = recipe.sequence_length if args.sequence_length is None else args.sequence_length
     batch = recipe.batch_size if args.batch_size is None else args.batch_size
     tokens = recipe.tokens if args.tokens is None else args.tokens
@@ -275,6 +311,7 @@ def _settings(args: argparse.Namespace, corpus: "Corpus") -> "RunSettings":
         raise OlmixError(f"sequences of {length} tokens, {batch} in a batch; expected more")
     tokens = whole_batches(tokens, length, batch)
     warmup = recipe.warmup_steps(tokens // (length * batch))
+    decay = recipe.linear_decay if args.linear_decay is None else args.linear_decay
     kind = args.init or recipe.init.kind
     given = {
         name: getattr(args, name)
@@ -290,12 +327,15 @@ def _settings(args: argparse.Namespace, corpus: "Corpus") -> "RunSettings":
         learning_rate=args.learning_rate
         if args.learning_rate is not None
         else recipe.learning_rate,
-        corpus=data_fingerprint(corpus, mix),
+        corpus=data_fingerprint(corpus, mix, *(change.mix for change in changes)),
         tokenizer=corpus.tokenizer.sha256,
         init=Init(kind, seed=args.init_seed),
         warmup_steps=warmup if args.warmup_steps is None else args.warmup_steps,
         data_seed=args.data_seed,
+        linear_decay=decay,
         evaluate_at=_fractions(args.evaluate_at),
+        schedule=tuple(changes),
+        steering=_steering(args),
         **given,
     )
 
@@ -309,6 +349,36 @@ def _mix(text: str, corpus: "Corpus") -> dict[str, float]:
     if "=" in text and not Path(text).is_file():
         return dict(_weight(part) for part in text.split(","))
     return read_mix(text).to_dict()
+
+
+def _steering(args: argparse.Namespace) -> "SteeringSettings | None":
+    """The algorithm that moves the mix, if one is asked for."""
+    from olmix.training.settings import SteeringSettings
+
+    if args.steer is None:
+        if args.steer_setting or args.reference:
+            raise OlmixError("--steer-setting and --reference need --steer")
+        return None
+    settings = {}
+    for text in args.steer_setting:
+        key, _, value = text.partition("=")
+        try:
+            settings[key] = json.loads(value)
+        except json.JSONDecodeError:
+            raise OlmixError(f"--steer-setting {text!r}; expected KEY=VALUE, as JSON") from None
+    reference = None
+    if args.reference is not None:
+        reference = read_json(Path(args.reference) / "run.json")["hash"]
+    return SteeringSettings(args.steer, settings, reference)
+
+
+def _change(text: str) -> tuple[float, str]:
+    """The fraction of training and the mix that a ``--change`` names."""
+    at, _, mix = text.partition("=")
+    try:
+        return float(at), mix
+    except ValueError:
+        raise OlmixError(f"--change {text!r}; expected a fraction and a mix, 0.8=MIX") from None
 
 
 def _weight(part: str) -> tuple[str, float]:
@@ -332,7 +402,8 @@ def _evaluation(args: argparse.Namespace, device: Any) -> tuple[Any, Any]:
         return None, None
     from olmix.evaluation.bpb import evaluate
     from olmix.evaluation.runs import check_run, evaluate_run
-    from olmix.evaluation.suite import Suite, TokenisedSuite
+    from olmix.evaluation.suite import Suite
+    from olmix.evaluation.tokens import TokenisedSuite
 
     suite = TokenisedSuite(Suite.open(args.suite), args.tokenizer)
     options = {"batch_tokens": args.batch_tokens, "max_instances": args.max_instances}

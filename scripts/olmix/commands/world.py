@@ -3,14 +3,17 @@
 import argparse
 import sys
 
+from olmix.commands.outputs import output_folder
 from olmix.paths import CONFIG
 
 HELP = "make the embedded world: a small corpus, tokenizer and task suite from a seed"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options."""
-    parser.add_argument("--out", required=True, metavar="DIR", help="folder to write")
+    """Declare the options of `python -m olmix world`."""
+    parser.add_argument(
+        "--out", type=output_folder, required=True, metavar="DIR", help="folder to write"
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of words and text (default: 0)")
     parser.add_argument(
         "--design",

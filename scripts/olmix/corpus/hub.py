@@ -1,6 +1,5 @@
 """Talking to the Hugging Face hub, or to a server that answers like it: revisions, lists, bytes."""
 
-import email.message
 import http.client
 import json
 import re
@@ -46,7 +45,7 @@ class RemoteFile:
 
     @property
     def content_id(self) -> str:
-        """The hash that names this content."""
+        """The hash by which the hub names the content of this file."""
         return self.sha256 or self.git_sha1
 
 
@@ -59,7 +58,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         fp: IO[bytes],
         code: int,
         msg: str,
-        headers: email.message.Message,
+        headers: http.client.HTTPMessage,
         newurl: str,
     ) -> urllib.request.Request | None:
         new = super().redirect_request(req, fp, code, msg, headers, newurl)

@@ -1,16 +1,17 @@
-"""Drawing a run's tokens from a mix, exactly.
+"""Drawing a run's tokens from a mix, or from one mix after another, exactly.
 
 A run of R tokens takes p_i·R tokens from domain i, rounded by largest remainder so that the sum
 is R. What it reads does not depend on the number of processes nor on where it was resumed.
 """
 
 import math
+from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
 
-from olmix.corpus.permutation import permute, random_key, uniform
 from olmix.corpus.store import Corpus
+from olmix.corpus.stretch import DomainStream, Stretch
 from olmix.errors import OlmixError
 
 __all__ = ["MixedData", "largest_remainder"]
@@ -18,7 +19,7 @@ __all__ = ["MixedData", "largest_remainder"]
 MIX_TOLERANCE = 1e-6
 
 
-def largest_remainder(mix: dict[str, float], total: int) -> dict[str, int]:
+def largest_remainder(mix: Mapping[str, float | Fraction], total: int) -> dict[str, int]:
     """Split ``total`` in proportion to ``mix``: whole numbers, exact sum, each within 1 of p·total.
 
     Computed in exact fractions; equal remainders go to the domain whose name sorts first.
@@ -35,54 +36,134 @@ def largest_remainder(mix: dict[str, float], total: int) -> dict[str, int]:
 class MixedData:
     """The sequences of a run: ``tokens`` tokens of a mix, in a seeded order, by position.
 
-    Within a domain, an epoch reads the chunks of ``sequence_length`` tokens of its packed stream
-    in a seeded shuffle, then the shorter rest of the stream, then the next epoch in another
-    shuffle: no token is read a second time before all were read once. This drawn stream is cut
-    into sequences; what is left of each domain (less than a sequence) is joined, domain after
-    domain, in sequences of several domains.
-
-    Across domains, the k-th of the n_i sequences of domain i sits at the time (k + u)/n_i with u
-    uniform in [0, 1), and sequences are read by time. The first T of S sequences therefore hold
-    T·n_i/S of domain i up to 1 + (m + 1)·n_i/S sequences, for m domains (and the sequences of
-    several domains), and any stretch of training holds its share up to twice that.
+    The mix may change along the way: the first is read up to the token ``until``, and `extend`
+    says what comes then. Every stretch takes up the domains where the one before left them
+    (`olmix.corpus.stretch`), so that no token is left out or read again because of a change. All
+    stretches but the last draw whole sequences and owe the rest to the next one: at the end a
+    domain has been read as often as all mixes together ask for, to the token (to the sequence,
+    if the last stretch asks for less than a sequence of it).
     """
 
     def __init__(
         self,
         corpus: Corpus,
-        mix: dict[str, float],
+        mix: Mapping[str, float],
         *,
         tokens: int,
         sequence_length: int,
         seed: int,
         max_repetition: float,
+        share: float = 1.0,
+        until: int | None = None,
     ) -> None:
-        """Plan the run; every refusal comes from here, before any token is read."""
+        """Plan the run; every refusal comes from here and `extend`, before any token is read.
+
+        ``mix`` names every domain of the run, with weight 0 where it comes later. With a ``share``
+        under 1 only that share of each domain is there to be read.
+        """
         _check_lengths(tokens, sequence_length)
-        _check_mix(mix)
-        self.requested = dict(mix)
         self.tokens = tokens
         self.sequence_length = sequence_length
-        self.counts = largest_remainder(mix, tokens)
-        self._domains = sorted(mix)
-        self._stores = [corpus[domain] for domain in self._domains]
-        available = {store.domain: store.tokens for store in self._stores}
-        for domain, count in self.counts.items():
-            if mix[domain] > 0 and not available[domain]:
-                raise OlmixError(f"domain {domain!r} has weight {mix[domain]:g} but no tokens")
-            if count > max_repetition * available[domain]:
-                raise OlmixError(
-                    f"domain {domain!r} would be repeated {count / available[domain]:.3g} times "
-                    f"({count} tokens of {available[domain]}): the limit is {max_repetition:g}"
-                )
-        self.realised = {domain: count / tokens for domain, count in self.counts.items()}
-        self.repetition = {
+        self.max_repetition = max_repetition
+        self.domains = sorted(mix)
+        self.streams = [
+            DomainStream(corpus[domain], sequence_length, seed, share) for domain in self.domains
+        ]
+        self.counts = dict.fromkeys(mix, 0)
+        self.stretches: list[Stretch] = []
+        self.mixes: list[dict[str, float]] = []
+        self.ends: list[int] = []
+        """The token at which each stretch ends."""
+        self._asked = dict.fromkeys(mix, Fraction(0))
+        self.extend(mix, until)
+
+    @property
+    def planned(self) -> int:
+        """How many tokens of the run have a mix by now."""
+        return self.ends[-1] if self.ends else 0
+
+    @property
+    def available(self) -> dict[str, int]:
+        """Tokens of each domain that are there to be read."""
+        return {stream.domain: stream.tokens for stream in self.streams}
+
+    @property
+    def requested(self) -> dict[str, float]:
+        """The mix asked for: of the whole run, where it changed."""
+        if len(self.mixes) == 1:
+            return dict(self.mixes[0])
+        return {domain: float(asked / self.planned) for domain, asked in self._asked.items()}
+
+    @property
+    def realised(self) -> dict[str, float]:
+        """The mix drawn, over all stretches planned."""
+        return {domain: count / self.planned for domain, count in self.counts.items()}
+
+    @property
+    def repetition(self) -> dict[str, float]:
+        """How often each domain is read, over all stretches planned."""
+        available = self.available
+        return {
             domain: count / available[domain] if count else 0.0
             for domain, count in self.counts.items()
         }
-        self.largest_repetition = max(self.repetition.values())
-        self._lay_out(seed)
-        self._order = self._stratified_order(seed)
+
+    @property
+    def largest_repetition(self) -> float:
+        """How often the domain that is read most often is read."""
+        return max(self.repetition.values())
+
+    def extend(self, mix: Mapping[str, float], until: int | None = None) -> None:
+        """Read ``mix`` after what is planned, up to the token ``until`` (the end if None)."""
+        start, end = self.planned, self.tokens if until is None else until
+        if not start < end <= self.tokens or end % self.sequence_length:
+            raise OlmixError(
+                f"a mix from token {start} to {end} of a run of {self.tokens}; expected whole "
+                f"sequences of {self.sequence_length}, after {start}"
+            )
+        for domain in mix:
+            if domain not in self.counts:
+                raise OlmixError(f"a later mix names {domain!r}, which the run's first does not")
+        _check_mix(mix)
+        total = sum(Fraction(weight) for weight in mix.values())
+        asked = dict(self._asked)
+        for domain, weight in mix.items():
+            asked[domain] += Fraction(weight) / total * (end - start)
+        counts = self._counts(asked, end - start, last=end == self.tokens)
+        self._check_repetition(mix, counts)
+        stretch = Stretch(
+            self.streams,
+            [self.counts[domain] for domain in self.domains],
+            [counts[domain] for domain in self.domains],
+            number=len(self.stretches),
+        )
+        self._asked = asked
+        self.counts = {domain: self.counts[domain] + count for domain, count in counts.items()}
+        self.stretches.append(stretch)
+        self.mixes.append(dict(mix))
+        self.ends.append(end)
+
+    def _counts(self, asked: dict[str, Fraction], tokens: int, *, last: bool) -> dict[str, int]:
+        """What the next stretch draws: all that is owed, in whole sequences unless it is last.
+
+        A domain that an earlier stretch drew up to a sequence too much of is owed nothing.
+        """
+        owed = {domain: max(Fraction(0), asked[domain] - self.counts[domain]) for domain in asked}
+        unit = 1 if last else self.sequence_length
+        shares = largest_remainder(owed, tokens // unit)
+        return {domain: unit * count for domain, count in shares.items()}
+
+    def _check_repetition(self, mix: Mapping[str, float], counts: dict[str, int]) -> None:
+        available = self.available
+        for domain, count in counts.items():
+            if mix.get(domain, 0) > 0 and not available[domain]:
+                raise OlmixError(f"domain {domain!r} has weight {mix[domain]:g} but no tokens")
+            count += self.counts[domain]
+            if count > self.max_repetition * available[domain]:
+                raise OlmixError(
+                    f"domain {domain!r} would be repeated {count / available[domain]:.3g} times "
+                    f"({count} tokens of {available[domain]}): the limit is {self.max_repetition:g}"
+                )
 
     def __len__(self) -> int:
         """The number of sequences."""
@@ -90,86 +171,32 @@ class MixedData:
 
     def sequence(self, index: int) -> np.ndarray:
         """The ``sequence_length`` ids of the sequence at a position of the run (int64)."""
-        if not 0 <= index < len(self):
-            raise OlmixError(f"sequence {index} asked of a run of {len(self)} sequences")
-        ids = np.empty(self.sequence_length, dtype=np.int64)
-        begin = int(self._order[index]) * self.sequence_length
-        piece = int(np.searchsorted(self._piece_begin, begin))
-        filled = 0
-        while filled < self.sequence_length:
-            size = int(self._piece_begin[piece + 1] - self._piece_begin[piece])
-            start = int(self._piece_start[piece])
-            store = self._stores[self._piece_domain[piece]]
-            ids[filled : filled + size] = store.read(start, start + size)
-            filled, piece = filled + size, piece + 1
-        return ids
+        stretch, place = self._place(index)
+        return stretch.sequence(place)
 
     def batch(self, step: int, batch_size: int) -> np.ndarray:
         """The sequences ``step * batch_size`` and following: (batch_size, sequence_length)."""
-        if batch_size < 1:
-            raise OlmixError(f"batch size {batch_size}: expected at least 1")
-        first = step * batch_size
-        return np.stack([self.sequence(index) for index in range(first, first + batch_size)])
+        return np.stack([self.sequence(index) for index in _positions(step, batch_size)])
 
-    def _lay_out(self, seed: int) -> None:
-        """Place all drawn tokens in one layout: each domain's whole sequences, then the rests.
+    def batch_domains(self, step: int, batch_size: int) -> np.ndarray:
+        """The numbers (in `domains`) of the domains that the tokens of `batch` come from."""
+        places = [self._place(index) for index in _positions(step, batch_size)]
+        return np.stack([stretch.domains(place) for stretch, place in places])
 
-        The layout is kept as pieces, runs of tokens that are contiguous both in a domain and in a
-        sequence: where a piece begins in the layout, where it starts in its domain, which domain.
-        """
-        length = self.sequence_length
-        counts = [self.counts[domain] for domain in self._domains]
-        wholes = [count // length * length for count in counts]
-        spans = [(index, 0, whole) for index, whole in enumerate(wholes)]
-        spans += [(index, whole, counts[index]) for index, whole in enumerate(wholes)]
-        begins, starts, domains, place = [], [], [], 0
-        for index, first, last in spans:
-            begin, start = self._pieces(index, first, last, place, seed)
-            begins.append(begin)
-            starts.append(start)
-            domains.append(np.full(len(begin), index, dtype=np.int16))
-            place += last - first
-        self._piece_begin = np.concatenate([*begins, [place]])
-        self._piece_start = np.concatenate(starts)
-        self._piece_domain = np.concatenate(domains)
+    def _place(self, index: int) -> tuple[Stretch, int]:
+        """The stretch that holds a position of the run, and the position in it."""
+        if not 0 <= index < len(self):
+            raise OlmixError(f"sequence {index} asked of a run of {len(self)} sequences")
+        for stretch, end in zip(self.stretches, self.ends, strict=True):
+            if index < end // self.sequence_length:
+                return stretch, index - (end // self.sequence_length - len(stretch))
+        raise OlmixError(f"sequence {index} asked, the mix is known up to token {self.planned}")
 
-    def _pieces(
-        self, index: int, first: int, last: int, place: int, seed: int
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Pieces for positions ``first`` to ``last`` of a domain's drawn stream, put at ``place``.
 
-        Position v of the drawn stream is position v mod N of epoch v // N of a domain of N tokens.
-        """
-        if first == last:
-            return np.empty(0, np.int64), np.empty(0, np.int64)
-        length, available = self.sequence_length, self._stores[index].tokens
-        sequence_edges = np.arange(first + -place % length, last, length, dtype=np.int64)
-        epochs = np.arange(first // available, (last - 1) // available + 1, dtype=np.int64)
-        low, high = 0, (available - 1) // length
-        if len(epochs) == 1:  # the large domains: never list the chunks that are not drawn
-            low, high = (first % available) // length, ((last - 1) % available) // length
-        in_epoch = np.arange(low, high + 1, dtype=np.int64) * length
-        chunk_edges = (epochs[:, None] * available + in_epoch).reshape(-1)
-        chunk_edges = chunk_edges[(chunk_edges > first) & (chunk_edges < last)]
-        drawn = np.union1d(np.append(sequence_edges, first), chunk_edges)
-
-        epoch, position = drawn // available, drawn % available
-        chunk, offset = position // length, position % length
-        whole_chunks = available // length
-        shuffled = chunk < whole_chunks  # the rest of the stream is always read last
-        key = random_key(seed, "chunks", self._domains[index])
-        chunk[shuffled] = permute(chunk[shuffled], whole_chunks, epoch[shuffled], key)
-        return drawn - first + place, chunk * length + offset
-
-    def _stratified_order(self, seed: int) -> np.ndarray:
-        """The layout's sequences in the order in which the run reads them."""
-        strata = {domain: self.counts[domain] // self.sequence_length for domain in self._domains}
-        rest = len(self) - sum(strata.values())
-        times = [
-            (np.arange(count) + uniform(random_key(seed, "times", name), count)) / max(count, 1)
-            for name, count in [*strata.items(), ("", rest)]
-        ]
-        return np.argsort(np.concatenate(times), kind="stable")
+def _positions(step: int, batch_size: int) -> range:
+    if batch_size < 1:
+        raise OlmixError(f"batch size {batch_size}: expected at least 1")
+    return range(step * batch_size, (step + 1) * batch_size)
 
 
 def _check_lengths(tokens: int, sequence_length: int) -> None:
@@ -185,7 +212,7 @@ def _check_lengths(tokens: int, sequence_length: int) -> None:
         )
 
 
-def _check_mix(mix: dict[str, float]) -> None:
+def _check_mix(mix: Mapping[str, float]) -> None:
     if not mix:
         raise OlmixError("the mix names no domain")
     for domain, weight in mix.items():

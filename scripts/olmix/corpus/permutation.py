@@ -56,7 +56,8 @@ def permute(indices: np.ndarray, size: int, epochs: np.ndarray, key: int) -> np.
 
 
 def _feistel(values: np.ndarray, width: int, height: int, keys: np.ndarray) -> np.ndarray:
-    left, right = values // np.uint64(height), values % np.uint64(height)
+    left: np.ndarray = values // np.uint64(height)
+    right: np.ndarray = values % np.uint64(height)
     for number in range(ROUNDS):
         round_keys = keys + np.uint64(number)
         if number % 2 == 0:

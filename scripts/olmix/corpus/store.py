@@ -25,7 +25,7 @@ from olmix.files import content_hash, read_json, sha256, write_json
 __all__ = ["Corpus", "StoreWriter", "TokenStore", "TokenizerInfo", "folder_name"]
 
 MANIFEST = "manifest.json"
-DTYPES = {"uint16": np.dtype("<u2"), "uint32": np.dtype("<u4")}
+DTYPES: dict[str, np.dtype[Any]] = {"uint16": np.dtype("<u2"), "uint32": np.dtype("<u4")}
 
 
 def folder_name(domain: str) -> str:
@@ -130,22 +130,24 @@ class StoreWriter:
 
         A block goes into one shard; the tokenizer's parts are added block by block this way.
         """
-        if self._file is None or self._shards[-1]["tokens"] >= self.shard_tokens:
-            self._open_shard()
+        file = self._file
+        if file is None or self._shards[-1]["tokens"] >= self.shard_tokens:
+            file = self._open_shard()
         data = np.ascontiguousarray(packed, dtype=self._dtype).data
-        self._file.write(data)
+        file.write(data)
         self._hash.update(data)
         shard = self._shards[-1]
         shard["tokens"] += len(packed)
         shard["bytes"] += bytes
         shard["documents"] += documents
 
-    def _open_shard(self) -> None:
+    def _open_shard(self) -> BinaryIO:
         self._close_shard()
         name = f"{len(self._shards):05d}.bin"
         self._file = (self._temporary / name).open("wb")
         self._hash = hashlib.sha256()
         self._shards.append({"file": name, "tokens": 0, "bytes": 0, "documents": 0})
+        return self._file
 
     def _close_shard(self) -> None:
         if self._file is not None:

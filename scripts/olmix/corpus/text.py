@@ -7,7 +7,7 @@ comes out as a `BrokenLine`, for the caller to report and count. A damaged *file
 import gzip
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,7 +124,7 @@ def look_up(row: Any, field: str) -> Any:
     return look_up(row[head], tail) if tail and isinstance(row, dict) and head in row else None
 
 
-def _lines(path: Path, compression: str) -> Iterator[bytes]:
+def _lines(path: Path, compression: str) -> Generator[bytes, None, None]:
     complete = 0
     try:
         for line in _open_lines(path, compression):

@@ -28,7 +28,7 @@ from olmix.corpus.tokenizer import load_tokenizer
 from olmix.errors import OlmixError
 from olmix.files import content_hash, read_json, write_json
 
-__all__ = ["DomainSummary", "Progress", "tokenize"]
+__all__ = ["DomainSummary", "TokenizingProgress", "tokenize"]
 
 PARTS = ".parts"
 RECORD = "tokenized.json"
@@ -53,7 +53,7 @@ class DomainSummary:
 
 
 @dataclass(frozen=True)
-class Progress:
+class TokenizingProgress:
     """How far the work is: input files and bytes done, of how many, and tokens on disk."""
 
     files: int
@@ -72,7 +72,7 @@ def tokenize(
     downloads: str | Path | None = None,
     processes: int = 1,
     max_broken: float = 0.001,
-    on_progress: Callable[[Progress], None] = lambda progress: None,
+    on_progress: Callable[[TokenizingProgress], None] = lambda progress: None,
 ) -> list[DomainSummary]:
     """Tokenise every domain of ``sources`` into a folder of ``out``; finished work is kept.
 
@@ -99,7 +99,7 @@ def _run(
     tokenizer_path: Path,
     processes: int,
     max_broken: float,
-    on_progress: Callable[[Progress], None],
+    on_progress: Callable[[TokenizingProgress], None],
 ) -> dict:
     """Make what is not there yet; returns the record of all domains."""
     with only_run(out):
@@ -187,7 +187,7 @@ def _tokenize_parts(
     parts: Path,
     processes: int,
     max_broken: float,
-    on_progress: Callable[[Progress], None],
+    on_progress: Callable[[TokenizingProgress], None],
 ) -> None:
     """Make every part, in this process or in several. A file that feeds many domains is one job."""
     jobs = list({job.key: job for domain_jobs in pending.values() for job in domain_jobs}.values())
@@ -236,8 +236,10 @@ def _start_worker() -> None:
 
 
 def _end_with_parent() -> None:
-    multiprocessing.parent_process().join()
-    os._exit(1)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 class _Tally:
@@ -248,7 +250,7 @@ class _Tally:
         jobs: list[PartJob],
         parts: Path,
         max_broken: float,
-        on_progress: Callable[[Progress], None],
+        on_progress: Callable[[TokenizingProgress], None],
     ) -> None:
         self._parts = parts
         self._max_broken = max_broken
@@ -286,7 +288,7 @@ class _Tally:
         self._reported = time.monotonic()
         written = sum(path.stat().st_size for path in self._parts.glob("*/*.bin"))
         self._on_progress(
-            Progress(
+            TokenizingProgress(
                 files=self._files,
                 all_files=self._all_files,
                 bytes=self._bytes,

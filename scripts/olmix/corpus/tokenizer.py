@@ -36,7 +36,8 @@ def load_tokenizer(
     tokenizer.no_padding()
     tokenizer.encode_special_tokens = True
     names = (end_of_text,) if end_of_text is not None else END_OF_TEXT_NAMES
-    found = [name for name in names if tokenizer.token_to_id(name) is not None]
+    ids = [tokenizer.token_to_id(name) for name in names]
+    found = [number for number in ids if number is not None]
     if not found:
         raise OlmixError(
             f"{path}: no end-of-text token {' or '.join(map(repr, names))} in the vocabulary; "
@@ -46,6 +47,6 @@ def load_tokenizer(
         sha256=sha256(path),
         # Ids may have gaps (Dolma 2 has): the largest one decides, not the number of entries.
         vocab_size=max(tokenizer.get_vocab(with_added_tokens=True).values()) + 1,
-        end_of_text=tokenizer.token_to_id(found[0]),
+        end_of_text=found[0],
     )
     return tokenizer, info

@@ -15,8 +15,8 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from olmix.errors import OlmixError
-from olmix.evaluation.suite import Suite, TokenisedSuite
-from olmix.evaluation.tokens import Batch
+from olmix.evaluation.suite import Suite
+from olmix.evaluation.tokens import PaddedBatch, TokenisedSuite
 
 __all__ = ["LanguageModel", "evaluate", "summarise"]
 
@@ -100,7 +100,7 @@ def summarise(suite: Suite, bpb: np.ndarray, counts: dict[str, int]) -> dict[str
     }
 
 
-def _gold_losses(model: LanguageModel, batch: Batch, device: torch.device) -> torch.Tensor:
+def _gold_losses(model: LanguageModel, batch: PaddedBatch, device: torch.device) -> torch.Tensor:
     """-log p in nats of each gold token of a batch, in the order of ``batch.owners``."""
     ids = torch.from_numpy(batch.ids).to(device).long()
     targets = torch.from_numpy(batch.targets).to(device)

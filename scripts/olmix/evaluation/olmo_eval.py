@@ -196,7 +196,7 @@ def _untupled(gold: str) -> str:
 
 
 def _mmlu(archive: zipfile.ZipFile, folder: str, subject: str, shots: int) -> Iterator[Instance]:
-    """A subject's test questions after a heading and the first questions of its dev split."""
+    """A subject's MMLU prompts: test questions after a heading and the first questions of dev."""
     heading = "The following are multiple choice questions (with answers) about "
     prefix = f"{heading}{subject.replace('_', ' ')}:\n\n"
     for row in _arrow_rows(archive, f"{folder}/dev/data-00000-of-00001.arrow")[:shots]:

@@ -13,7 +13,7 @@ import torch
 from olmix import __version__
 from olmix.errors import OlmixError
 from olmix.evaluation.bpb import evaluate
-from olmix.evaluation.suite import TokenisedSuite
+from olmix.evaluation.tokens import TokenisedSuite
 from olmix.files import read_json
 from olmix.model.weights import load_model, read_metadata
 

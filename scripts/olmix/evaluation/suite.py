@@ -15,13 +15,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 from olmix.errors import OlmixError
-from olmix.evaluation.tokens import TokenisedSuite
 from olmix.files import content_hash, read_json, replacing, write_json
 
-__all__ = ["Instance", "Suite", "SuiteWriter", "Task", "TokenisedSuite"]
+__all__ = ["Instance", "Suite", "SuiteWriter", "Task"]
 
 
 class Instance(NamedTuple):
@@ -224,10 +223,12 @@ def _instance(line: bytes, path: Path, number: int) -> Instance:
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[BinaryIO]:
+def _reading(path: Path) -> Iterator[IO[bytes]]:
     """Open a task file, compressed or not; a missing or damaged one is an `OlmixError`."""
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        with (
+            cast("IO[bytes]", gzip.open(path)) if path.suffix == ".gz" else path.open("rb") as file
+        ):
             yield file
     except FileNotFoundError:
         raise OlmixError(f"{path}: no such file") from None

@@ -1,22 +1,17 @@
 """A task suite tokenised once and laid out in padded batches, to score many models with."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from tokenizers import Tokenizer
 
 from olmix.errors import OlmixError
+from olmix.evaluation.suite import Suite, Task
 from olmix.files import sha256
 
-if TYPE_CHECKING:  # suite.py offers TokenisedSuite beside Suite
-    from olmix.evaluation.suite import Suite, Task
-
-__all__ = ["Batch", "TokenisedInstances", "TokenisedSuite", "evenly_spaced"]
+__all__ = ["PaddedBatch", "TokenisedInstances", "TokenisedSuite", "evenly_spaced"]
 
 _ROWS_AT_ONCE = 1000  # texts handed to the tokenizer at a time: bounds its memory
 
@@ -33,7 +28,7 @@ class TokenisedInstances:
 
 
 @dataclass(frozen=True)
-class Batch:
+class PaddedBatch:
     """Rows of similar length, padded on the right, and which of their positions to score."""
 
     ids: np.ndarray  # (rows, length) int32
@@ -66,7 +61,7 @@ class TokenisedSuite:
         self.tokenizer_path = path
         self.tokenizer_sha256 = sha256(path)
         self._instances: dict[int | None, TokenisedInstances] = {}
-        self._batches: dict[tuple[int, int, int | None], list[Batch]] = {}
+        self._batches: dict[tuple[int, int, int | None], list[PaddedBatch]] = {}
 
     def instances(self, max_instances: int | None = None) -> TokenisedInstances:
         """The tokens of every instance, or of at most ``max_instances`` evenly spaced per task."""
@@ -78,7 +73,7 @@ class TokenisedSuite:
 
     def batches(
         self, context_length: int, batch_tokens: int, max_instances: int | None = None
-    ) -> list[Batch]:
+    ) -> list[PaddedBatch]:
         """Padded batches of at most ``batch_tokens`` tokens (one row at least), longest first."""
         key = (context_length, batch_tokens, max_instances)
         if key not in self._batches:
@@ -159,7 +154,9 @@ def _windows(prompt: int, gold: int, context_length: int) -> Iterator[tuple[int,
         yield max(0, stop - context_length - 1), stop, stop - scored_from
 
 
-def _lay_out(instances: TokenisedInstances, context_length: int, batch_tokens: int) -> list[Batch]:
+def _lay_out(
+    instances: TokenisedInstances, context_length: int, batch_tokens: int
+) -> list[PaddedBatch]:
     """Sort the stretches by length, longest first, and cut them into padded batches."""
     stretches: list[tuple[np.ndarray, int, int]] = []
     for owner, (prompt, gold) in enumerate(zip(instances.prompts, instances.golds, strict=True)):
@@ -176,7 +173,7 @@ def _lay_out(instances: TokenisedInstances, context_length: int, batch_tokens: i
     return batches
 
 
-def _batch(stretches: list[tuple[np.ndarray, int, int]]) -> Batch:
+def _batch(stretches: list[tuple[np.ndarray, int, int]]) -> PaddedBatch:
     length = stretches[0][0].size - 1
     ids = np.zeros((len(stretches), length), dtype=np.int32)
     positions, targets, owners = [], [], []
@@ -186,7 +183,7 @@ def _batch(stretches: list[tuple[np.ndarray, int, int]]) -> Batch:
         positions.append(np.arange(last - scored, last))
         targets.append(stretch[-scored:])
         owners.append(np.full(scored, owner))
-    return Batch(
+    return PaddedBatch(
         ids,
         np.concatenate(positions).astype(np.int64),
         np.concatenate(targets).astype(np.int64),

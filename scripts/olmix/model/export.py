@@ -1,14 +1,14 @@
 """Write a trained model in the format that `transformers` loads as `Olmo2ForCausalLM`."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from safetensors.torch import save_file
 from torch import Tensor
 
 from olmix.files import replacing, write_json
 from olmix.model.shapes import ModelShape
-from olmix.model.transformer import Transformer
+from olmix.model.transformer import Block, Transformer
 
 __all__ = ["export_model", "transformers_config", "transformers_tensors"]
 
@@ -20,7 +20,8 @@ def transformers_tensors(model: Transformer) -> dict[str, Tensor]:
         "model.norm.weight": model.norm.weight,
         "lm_head.weight": model.head.weight,
     }
-    for number, block in enumerate(model.blocks):
+    for number, module in enumerate(model.blocks):
+        block = cast("Block", module)
         prefix = f"model.layers.{number}."
         attention, mlp = block.attention, block.mlp
         for name, part in zip("qkv", attention.qkv.weight.chunk(3), strict=True):

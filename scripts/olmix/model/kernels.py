@@ -1,21 +1,18 @@
-"""Operations with hand-written gradients, where autograd's own would cost too much.
+"""Parts of the model with hand-written gradients, for the CPU.
 
-`LinearCrossEntropy` keeps the logits of a large vocabulary out of memory, on every device.
-`RMSNormalisation` and `ShortBlock` are for the CPU: a training step of a small model is a sum of
-many small passes over memory, of which autograd takes half as many again as needed. The results
-are those of the plain formulas in `olmix.model.transformer`, with which the tests compare them.
+A training step of a small model is a sum of many small passes over memory, of which autograd takes
+half as many again as needed. The results are those of the plain formulas in
+`olmix.model.transformer`, with which the tests compare them.
 """
 
 import functools
+from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812  (its usual name)
 from torch import Tensor
 
-__all__ = ["LinearCrossEntropy", "RMSNormalisation", "ShortBlock"]
-
-LOGITS_AT_ONCE = 2**27
-"""Largest number of logits held at once in the loss: 0.5 GB in float32, 1,337 tokens of Dolma 2."""
+__all__ = ["RMSNormalisation", "ShortBlock"]
 
 
 def normalise(x: Tensor, eps: float) -> tuple[Tensor, Tensor]:
@@ -48,14 +45,14 @@ class RMSNormalisation(torch.autograd.Function):
     """`normalise` times a weight, as one step of autograd."""
 
     @staticmethod
-    def forward(ctx, x: Tensor, weight: Tensor, eps: float) -> Tensor:
+    def forward(ctx: Any, x: Tensor, weight: Tensor, eps: float) -> Tensor:
         """The normalised and weighted ``x``."""
         normal, scale = normalise(x, eps)
         ctx.save_for_backward(normal, scale, weight)
         return normal * weight
 
     @staticmethod
-    def backward(ctx, gradient: Tensor) -> tuple[Tensor, Tensor, None]:
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None]:
         """The gradients of ``x`` and ``weight``."""
         return *normalise_backward(gradient, *ctx.saved_tensors), None
 
@@ -79,7 +76,9 @@ class ShortBlock(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx, x: Tensor, rotary: Tensor, heads: int, eps: float, *weights: Tensor) -> Tensor:
+    def forward(
+        ctx: Any, x: Tensor, rotary: Tensor, heads: int, eps: float, *weights: Tensor
+    ) -> Tensor:
         """``x`` (B, T, d) through the layer with ``weights`` in the order of the block's own."""
         qkv_weight, out_weight, qk_weight, attention_weight, *mlp_weights, mlp_weight = weights
         gate_weight, up_weight, down_weight = mlp_weights
@@ -108,16 +107,15 @@ class ShortBlock(torch.autograd.Function):
         mlp_normal, mlp_scale = normalise(inner @ down_weight.T, eps)
 
         ctx.heads = heads
-        ctx.save_for_backward(
-            *(*weights, rotary, stream, qk_normal, qk_scale, q, k, v, seen, mixed),
-            *(attention_normal, attention_scale, middle, gate, up, silu, inner),
-            *(mlp_normal, mlp_scale),
-        )
+        attention = (stream, qk_normal, qk_scale, q, k, v, seen, mixed)
+        attended = (attention_normal, attention_scale, middle)
+        feed_forward = (gate, up, silu, inner, mlp_normal, mlp_scale)
+        ctx.save_for_backward(*weights, rotary, *attention, *attended, *feed_forward)
         return torch.addcmul(middle, mlp_normal, mlp_weight).view(x.shape)
 
     @staticmethod
-    def backward(ctx, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        """The chain rule through the lines of `forward`, last to first."""
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        """The gradients of `forward`: the chain rule through its lines, last to first."""
         saved = ctx.saved_tensors
         qkv_weight, out_weight, qk_weight, attention_weight = saved[:4]
         gate_weight, up_weight, down_weight, mlp_weight, (cos, sin), stream = saved[4:10]
@@ -166,56 +164,3 @@ def join_heads(x: Tensor, batch: int) -> Tensor:
     _, length, width = x.shape
     parts = x.view(batch, -1, length, width).transpose(1, 2)
     return parts.reshape(batch * length, -1)
-
-
-class LinearCrossEntropy(torch.autograd.Function):
-    """The output matrix and the cross entropy in one, a slice of tokens at a time.
-
-    The gradients are computed beside the loss while a slice's logits exist, so that the memory is
-    that of one slice and no logits are computed twice: with 100,352 words the logits of a batch
-    would otherwise be larger than everything else together.
-    """
-
-    @staticmethod
-    def forward(ctx, hidden: Tensor, weight: Tensor, targets: Tensor, z_loss: float) -> Tensor:
-        """The mean loss; ``hidden`` (N, d), ``weight`` (V, d), ``targets`` (N,)."""
-        needs_gradient = any(ctx.needs_input_grad[:2])
-        dtype = hidden.dtype
-        if torch.is_autocast_enabled(hidden.device.type):
-            dtype = torch.get_autocast_dtype(hidden.device.type)
-        matrix, count = weight.to(dtype), len(targets)
-        total = torch.zeros((), dtype=torch.float, device=hidden.device)
-        hidden_gradients, weight_gradient = [], None
-        step = max(1, LOGITS_AT_ONCE // len(weight))
-        for states, wanted in zip(
-            hidden.to(dtype).split(step), targets.unsqueeze(1).split(step), strict=True
-        ):
-            logits = (states @ matrix.T).float()
-            top = logits.amax(1, keepdim=True)
-            chosen = logits.gather(1, wanted)
-            exponentials = logits.sub_(top).exp_()
-            sums = exponentials.sum(1, keepdim=True)
-            partition = sums.log().add_(top)
-            total += (partition - chosen).sum()
-            if z_loss:
-                total += z_loss * partition.square().sum()
-            if not needs_gradient:
-                continue
-            factor = sums.reciprocal_().mul_(1 / count)
-            if z_loss:
-                factor *= partition.mul_(2 * z_loss).add_(1)
-            gradient = exponentials.mul_(factor)
-            minus = gradient.new_full((1, 1), -1 / count).expand_as(wanted)
-            gradient = gradient.scatter_add_(1, wanted, minus).to(dtype)
-            hidden_gradients.append(gradient @ matrix)
-            product = (gradient.T @ states).to(weight.dtype)
-            weight_gradient = product if weight_gradient is None else weight_gradient.add_(product)
-        if needs_gradient:
-            ctx.save_for_backward(torch.cat(hidden_gradients).to(hidden.dtype), weight_gradient)
-        return total / count
-
-    @staticmethod
-    def backward(ctx, scale: Tensor) -> tuple[Tensor, Tensor, None, None]:
-        """The gradients found on the way, times the gradient of the mean loss."""
-        hidden_gradient, weight_gradient = ctx.saved_tensors
-        return hidden_gradient * scale, weight_gradient * scale, None, None

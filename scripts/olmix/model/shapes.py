@@ -5,12 +5,22 @@ from typing import Any
 
 from olmix.errors import OlmixError
 
-__all__ = ["DOLMA2_VOCABULARY", "SHAPES", "ModelShape", "chinchilla_tokens", "is_tiny", "shape"]
+__all__ = [
+    "DOLMA2_VOCABULARY",
+    "SHAPES",
+    "ModelShape",
+    "chinchilla_tokens",
+    "compact_shapes",
+    "is_tiny",
+    "shape",
+]
 
 DOLMA2_VOCABULARY = 100_352
 """Rows of the embedding: the Dolma 2 tokenizer's 100,278 ids, padded to a multiple of 128."""
 
 TINY_VOCABULARY = 256
+
+COMPACT_VOCABULARY = 2048
 
 
 @dataclass(frozen=True)
@@ -85,13 +95,21 @@ def _proxy(name: str, d_model: int, n_layers: int, n_heads: int) -> ModelShape:
     return ModelShape(name, DOLMA2_VOCABULARY, d_model, n_layers, n_heads, hidden, 2048)
 
 
-def _tiny(name: str, d_model: int, n_layers: int, n_heads: int) -> ModelShape:
-    """A shape for a vocabulary of a few hundred words; MLP of 8d/3 rounded up to a multiple of 16.
+def _tiny(name: str, d_model: int, n_heads: int) -> ModelShape:
+    """One layer for a vocabulary of some hundred words; MLP of 8d/3 rounded up to a multiple of 16.
 
-    Its context is twice what tiny runs train on, so that longer prompts can be scored.
+    More layers cost more than they show: config/world.yaml has the numbers. Its context is twice
+    what tiny runs train on, so that longer prompts can be scored.
     """
     hidden = -(-8 * d_model // (3 * 16)) * 16
-    return ModelShape(name, TINY_VOCABULARY, d_model, n_layers, n_heads, hidden, 128)
+    return ModelShape(name, TINY_VOCABULARY, d_model, 1, n_heads, hidden, 128)
+
+
+def _compact(d_model: int, n_layers: int, n_heads: int, context_length: int = 512) -> ModelShape:
+    """A shape for somebody's own text, named by width and layers; MLP as of a tiny one."""
+    hidden = -(-8 * d_model // (3 * 16)) * 16
+    name = f"compact-{d_model}x{n_layers}"
+    return ModelShape(name, COMPACT_VOCABULARY, d_model, n_layers, n_heads, hidden, context_length)
 
 
 SHAPES: dict[str, ModelShape] = {
@@ -102,18 +120,31 @@ SHAPES: dict[str, ModelShape] = {
         _proxy("30m", d_model=256, n_layers=4, n_heads=8),
         _proxy("60m", d_model=384, n_layers=8, n_heads=8),
         ModelShape("1b", DOLMA2_VOCABULARY, 2048, 16, 16, 8192, 4096),
-        _tiny("tiny-1m", d_model=8, n_layers=1, n_heads=1),
-        _tiny("tiny-15m", d_model=16, n_layers=1, n_heads=1),
-        _tiny("tiny-30m", d_model=32, n_layers=1, n_heads=2),
-        _tiny("tiny-60m", d_model=48, n_layers=2, n_heads=3),
-        _tiny("tiny-target", d_model=64, n_layers=3, n_heads=4),
+        _tiny("tiny-1m", d_model=8, n_heads=1),
+        _tiny("tiny-15m", d_model=16, n_heads=1),
+        _tiny("tiny-30m", d_model=32, n_heads=2),
+        _tiny("tiny-60m", d_model=48, n_heads=3),
+        _tiny("tiny-target", d_model=64, n_heads=4),
+        _compact(d_model=32, n_layers=1, n_heads=2),
+        _compact(d_model=64, n_layers=1, n_heads=2),
+        _compact(d_model=64, n_layers=2, n_heads=2),
+        _compact(d_model=128, n_layers=2, n_heads=4),
+        _compact(d_model=128, n_layers=4, n_heads=4),
+        _compact(d_model=256, n_layers=4, n_heads=8, context_length=1024),
+        _compact(d_model=512, n_layers=8, n_heads=8, context_length=2048),
+        _compact(d_model=768, n_layers=12, n_heads=12, context_length=2048),
     )
 }
 
 
+def compact_shapes() -> list[str]:
+    """The shapes for somebody's own text, from small to large."""
+    return [name for name in SHAPES if name.startswith("compact-")]
+
+
 def is_tiny(name: str) -> bool:
     """Whether the named shape takes its vocabulary from the corpus it is trained on."""
-    return name.startswith("tiny-")
+    return name.startswith(("tiny-", "compact-"))
 
 
 def shape(name: str, vocab_size: int | None = None) -> ModelShape:

@@ -12,8 +12,9 @@ import torch.nn.functional as F  # noqa: N812  (its usual name)
 from torch import Tensor, nn
 
 from olmix.errors import OlmixError
+from olmix.model.cross_entropy import LinearCrossEntropy, Slice, fused_slice, slice_in_place
 from olmix.model.initialisation import Init
-from olmix.model.kernels import LinearCrossEntropy, RMSNormalisation, ShortBlock
+from olmix.model.kernels import RMSNormalisation, ShortBlock
 from olmix.model.shapes import ModelShape
 
 __all__ = ["Transformer"]
@@ -29,10 +30,10 @@ def rotary_table(shape: ModelShape) -> Tensor:
     ``x * cos + roll(x, head_dim/2) * sin`` with the first half of the sines negated. Always made
     on the CPU: what is computed on the meta device imports torch's compiler.
     """
-    kind = {"dtype": torch.float, "device": "cpu"}
-    steps = torch.arange(0, shape.head_dim, 2, **kind) / shape.head_dim
+    steps = torch.arange(0, shape.head_dim, 2, dtype=torch.float, device="cpu") / shape.head_dim
     frequencies = 1.0 / shape.rope_theta**steps
-    angles = torch.outer(torch.arange(shape.context_length, **kind), frequencies)
+    positions = torch.arange(shape.context_length, dtype=torch.float, device="cpu")
+    angles = torch.outer(positions, frequencies)
     cos, sin = angles.cos(), angles.sin()
     return torch.stack((torch.cat((cos, cos), -1), torch.cat((-sin, sin), -1)))
 
@@ -91,7 +92,7 @@ class MLP(nn.Module):
         self.down = nn.Linear(shape.mlp_hidden, shape.d_model, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Transform each position by itself."""
+        """Pass each position of ``x`` (..., d) through the MLP by itself."""
         return self.down(F.silu(self.gate(x)) * self.up(x))
 
 
@@ -114,11 +115,11 @@ class Block(nn.Module):
         return x + self.mlp_norm(self.mlp(x))
 
     def forward_short(self, x: Tensor, rotary: Tensor) -> Tensor:
-        """The same for short sequences on a CPU, with a hand-written gradient."""
+        """`forward` for short sequences on a CPU, with a hand-written gradient."""
         attention, mlp = self.attention, self.mlp
-        parts = (attention.qkv, attention.out, attention.qk_norm, self.attention_norm)
-        parts += (mlp.gate, mlp.up, mlp.down, self.mlp_norm)
-        weights = (part.weight for part in parts)
+        attending = (attention.qkv, attention.out, attention.qk_norm, self.attention_norm)
+        passing = (mlp.gate, mlp.up, mlp.down, self.mlp_norm)
+        weights = (part.weight for part in (*attending, *passing))
         return ShortBlock.apply(x, rotary, attention.n_heads, self.mlp_norm.eps, *weights)
 
 
@@ -137,7 +138,14 @@ class Transformer(nn.Module):
         self.norm = RMSNorm(shape.d_model, eps=shape.norm_eps)
         self.head = nn.Linear(shape.d_model, shape.vocab_size, bias=False)
         self.register_buffer("rotary", rotary_table(shape), persistent=False)
+        self.compiled_slice: Slice | None = None
         self.initialise(init or Init())
+
+    def compile_parts(self) -> None:
+        """Compile each layer, and the loss of a slice of tokens, when they are first used."""
+        for block in self.blocks:
+            block.compile()
+        self.compiled_slice = torch.compile(fused_slice, dynamic=False)
 
     def reset_rotary(self) -> None:
         """Make the rotary table again where the weights are."""
@@ -182,5 +190,39 @@ class Transformer(nn.Module):
 
         ``z_loss`` times the mean squared log-partition is added. Whole logits are never held.
         """
-        hidden = self.hidden(ids[:, :-1]).flatten(0, 1)
-        return LinearCrossEntropy.apply(hidden, self.head.weight, ids[:, 1:].flatten(), z_loss)
+        return self.token_losses(ids, z_loss)[0]
+
+    def token_losses(
+        self, ids: Tensor, z_loss: float = 0.0, shares: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """The loss, and the cross entropy of each prediction (B, T - 1), which has no gradient.
+
+        ``shares`` (B, T - 1) are the predictions' weights in the loss; without them, all alike.
+        """
+        batch, length = ids.shape
+        on_cpu = ids.device.type == "cpu"
+        if shares is None:
+            predictions = batch * (length - 1)
+            shares = self.rotary.new_full((batch, length - 1), 1 / predictions)
+        fed, targets, shares = predictions_of(ids, shares, whole=not on_cpu)
+        slice_of = self.compiled_slice or (slice_in_place if on_cpu else fused_slice)
+        loss, losses = LinearCrossEntropy.apply(
+            self.hidden(fed).flatten(0, 1),
+            self.head.weight,
+            targets.flatten(),
+            shares.flatten(),
+            z_loss,
+            slice_of,
+        )
+        return loss, losses.view(batch, -1)[:, : length - 1]
+
+
+def predictions_of(ids: Tensor, shares: Tensor, *, whole: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """What is fed to a model of sequences ``ids`` (B, T), the next tokens, and their shares.
+
+    ``whole`` feeds the last token too, whose prediction does not count: lengths are powers of two,
+    which a GPU's kernels are made for, and one less is not.
+    """
+    if not whole:
+        return ids[:, :-1], ids[:, 1:], shares
+    return ids, ids.roll(-1, 1), F.pad(shares, (0, 1))

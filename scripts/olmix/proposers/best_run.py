@@ -1,12 +1,16 @@
 """Best of the swarm: the run with the lowest measured average BPB that meets the caps (RQ4)."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from olmix.errors import OlmixError
 from olmix.proposers.proposal import Proposal, Request
+from olmix.regressors.surrogate import Surrogate
 from olmix.tables import SwarmTable
 
-__all__ = ["propose_best_run"]
+__all__ = ["propose_best_run", "solve"]
 
 # Mixes read from rounded tables may exceed a cap by rounding alone.
 _SLACK = 1e-9
@@ -27,7 +31,7 @@ def propose_best_run(swarm: SwarmTable, request: Request, *, maximise: bool = Fa
             f"best of swarm: none of the {len(swarm)} runs meets the repetition caps; the nearest, "
             f"'{swarm.runs[nearest]}', exceeds one by {excess[nearest]:.4g}"
         )
-    average = swarm.metrics.mean(1)
+    average = swarm.average
     chosen = int(np.where(feasible, -average if maximise else average, np.inf).argmin())
     return Proposal.from_weights(
         swarm.mixes[chosen],
@@ -38,3 +42,15 @@ def propose_best_run(swarm: SwarmTable, request: Request, *, maximise: bool = Fa
         average=average[chosen],
         solver={"name": "best_run", "run": swarm.runs[chosen], "maximise": maximise},
     )
+
+
+def solve(
+    surrogate: Surrogate,
+    swarm: SwarmTable,
+    request: Request,
+    *,
+    seed: int,
+    settings: Mapping[str, Any],
+) -> Proposal:
+    """The solver ``best_run``: needs the measured runs alone."""
+    return propose_best_run(swarm, request)

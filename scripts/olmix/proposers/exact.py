@@ -1,18 +1,22 @@
 """The exact proposer: minimise f̂(p) + λ·KL(p‖p₀) under the caps, as a convex problem (RQ7)."""
 
 import warnings
+from collections.abc import Mapping
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
 
 from olmix.errors import OlmixError
 from olmix.proposers.proposal import Proposal, Request, kl_divergence, within_caps
+from olmix.regressors import FAMILIES
 from olmix.regressors.autoscale import AutoScale
 from olmix.regressors.bimix import BiMix
-from olmix.regressors.log_linear import LogLinear
-from olmix.surrogate import Surrogate
+from olmix.regressors.surrogate import Surrogate
+from olmix.regressors.terms import Term
+from olmix.tables import SwarmTable
 
-__all__ = ["propose_exact"]
+__all__ = ["propose_exact", "solve"]
 
 # Power-law terms that vary by less than this (in BPB) over the whole simplex are taken as
 # constants: thousands of them move the optimum by 1e-8 at most, and each costs a cone.
@@ -22,6 +26,7 @@ _NEGLIGIBLE = 1e-12
 # tolerance. Equilibration is off throughout: with it most power-law problems fail.
 _ATTEMPTS = (
     (1, 1e-10, 0.99),
+    (10, 1e-10, 0.9),
     (100, 1e-10, 0.8),
     (100, 1e-8, 0.8),
     (1, 1e-8, 0.9),
@@ -48,7 +53,7 @@ def propose_exact(surrogate: Surrogate, request: Request) -> Proposal:
     if bound.size:
         constraints.append(weights[bound] <= request.caps[bound])
     status = _minimise(objective, constraints)
-    solution = within_caps(weights.value, request.caps)[0]
+    solution = within_caps(np.asarray(weights.value), request.caps)[0]
     predicted = surrogate.predict(solution[None])[0]
     average = float(predicted @ surrogate.weights)
     # Without KL the prior may hold zeros, where the divergence is infinite.
@@ -93,8 +98,8 @@ def _minimise(objective: cp.Expression, constraints: list[cp.Constraint]) -> str
 def _prediction(surrogate: Surrogate, weights: cp.Variable) -> cp.Expression:
     """f̂(p) as a convex expression, for the families that have one."""
     model, shares = surrogate.regressor, surrogate.weights
-    if isinstance(model, LogLinear):
-        return shares @ model.constant_ + shares @ cp.exp(model.coef_ @ weights)
+    if terms := [_term(term, shares, weights) for term in model.terms()]:
+        return sum(terms[1:], terms[0])
     if isinstance(model, BiMix):
         scale = shares[:, None] * model.scale_
         return _sum_of_powers(scale, model.exponent_, weights + model.floor, model.floor)
@@ -106,10 +111,23 @@ def _prediction(surrogate: Surrogate, weights: cp.Variable) -> cp.Expression:
             base = model.share_[:, j] + weights[j]
             total += _sum_of_powers(scale[:, j], model.exponent_[:, j], base, model.share_[:, j])
         return total
+    convex = [family.name for family in FAMILIES.values() if family.convex]
     raise OlmixError(
-        f"the exact proposer needs a convex family (log_linear, bimix, autoscale), "
+        f"the exact proposer needs a convex family ({', '.join(convex)}), "
         f"got '{model.family}': use the search proposer"
     )
+
+
+def _term(term: Term, shares: np.ndarray, weights: cp.Variable) -> cp.Expression:
+    """One member law's part of f̂(p): Σ_i share_i·w_i·(c_i + exp(a_i + A_i·p − B_i·log(1+p/s)))."""
+    parts = shares * term.weight
+    kept = parts > 0
+    exponent = term.intercept[kept] + term.linear[kept] @ weights
+    if term.curved is not None and term.shift is not None:
+        used = term.curved[kept].max(0) > 0
+        logs = cp.log(1 + cp.multiply(1 / term.shift[used], weights[np.flatnonzero(used)]))
+        exponent = exponent - term.curved[kept][:, used] @ logs
+    return parts @ term.constant + parts[kept] @ cp.exp(exponent)
 
 
 def _sum_of_powers(
@@ -127,3 +145,15 @@ def _sum_of_powers(
         return cp.Constant(constant)
     logs = cp.log(base)[rows[-1]]
     return constant + cp.sum(cp.exp(np.log(scale[rows]) - cp.multiply(exponent[rows], logs)))
+
+
+def solve(
+    surrogate: Surrogate,
+    swarm: SwarmTable,
+    request: Request,
+    *,
+    seed: int,
+    settings: Mapping[str, Any],
+) -> Proposal:
+    """The solver ``exact``: needs the model alone, and nothing is left to chance or to settings."""
+    return propose_exact(surrogate, request)

@@ -113,7 +113,7 @@ class Proposal:
         average: float | None = None,
         predicted: dict[str, float] | None = None,
     ) -> "Proposal":
-        """Gather what every proposer reports alike."""
+        """The proposal of some weights, with what every proposer reports alike."""
         caps = request.caps
         active = np.isfinite(caps) & (weights >= caps * (1 - _ACTIVE))
         seen = None

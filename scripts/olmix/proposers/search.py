@@ -4,13 +4,17 @@ Rounds of candidates around a prior; the candidates near the best of a round are
 next round is drawn, more tightly, around the mean of that and the last prior.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from olmix.errors import OlmixError
 from olmix.proposers.proposal import Proposal, Request, kl_divergence, within_caps
-from olmix.surrogate import Surrogate
+from olmix.regressors.surrogate import Surrogate
+from olmix.tables import SwarmTable
 
-__all__ = ["propose_search"]
+__all__ = ["propose_search", "solve"]
 
 # Candidates this close to the round's best BPB are averaged into the next prior.
 _NEAR = 1e-3
@@ -73,3 +77,15 @@ def propose_search(
             "maximise": maximise,
         },
     )
+
+
+def solve(
+    surrogate: Surrogate,
+    swarm: SwarmTable,
+    request: Request,
+    *,
+    seed: int,
+    settings: Mapping[str, Any],
+) -> Proposal:
+    """The solver ``search``: needs the model alone, takes rounds and candidates as settings."""
+    return propose_search(surrogate, request, seed=seed, **settings)

@@ -5,7 +5,7 @@ import numpy as np
 from olmix.errors import OlmixError
 from olmix.proposers.proposal import Proposal, Request
 from olmix.regressors.log_linear import LogLinear
-from olmix.surrogate import Surrogate
+from olmix.regressors.surrogate import Surrogate
 
 __all__ = ["propose_worst"]
 

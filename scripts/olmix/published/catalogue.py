@@ -16,10 +16,10 @@ from olmix.errors import OlmixError
 from olmix.files import read_json, write_json
 from olmix.mix import Mix
 from olmix.paths import CONFIG
-from olmix.swarm_options import domains_from
+from olmix.swarm.domain_file import domains_from
 from olmix.tables import SwarmTable, metric_columns, read_swarm, write_table
 from olmix.tasks import fold_mmlu, suite_columns
-from olmix.updates import EXISTING
+from olmix.updates.operators import EXISTING
 
 __all__ = ["Catalogue", "ReleasedSwarm", "find_swarms", "read_released"]
 
@@ -172,7 +172,7 @@ def _meta(
     if not isinstance(record, dict):
         raise OlmixError(f"{path}: holds {type(record).__name__}, expected a mapping of keys")
 
-    def ours(key: str) -> dict[str, float] | None:
+    def ours(key: str) -> dict[str, Any] | None:
         values = record.get(key)
         if not values:
             return None

@@ -11,25 +11,26 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from olmix.auto_reuse import join_swarms
-from olmix.collapse import Collapse
 from olmix.errors import OlmixError
 from olmix.mix import Mix
 from olmix.proposers.proposal import Proposal, Request
 from olmix.published.catalogue import ReleasedSwarm
 from olmix.published.design import request_of
 from olmix.regressors.log_linear import LogLinear
-from olmix.reuse import propose_with_reuse, recompute
-from olmix.surrogate import Surrogate
+from olmix.regressors.surrogate import Surrogate
+from olmix.study.proposals import olmix_base
 from olmix.tables import SwarmTable
-from olmix.theory import coupling, coupling_reductions
-from olmix.update_sequence import UpdateSequence
+from olmix.updates.auto_reuse import join_swarms
+from olmix.updates.collapse import Collapse
+from olmix.updates.reuse import collapse_swarm, propose_with_reuse, recompute
+from olmix.updates.sequence import UpdateSequence
+from olmix.updates.theory import coupling, coupling_reductions
 
-__all__ = ["Chain", "coupling_by_topic", "joined_first_update", "run_chain"]
+__all__ = ["ReleasedChain", "coupling_by_topic", "joined_first_update", "run_chain"]
 
 
 @dataclass(frozen=True)
-class Chain:
+class ReleasedChain:
     """The proposal of every stage reached, and why the chain stopped there (None: it did not)."""
 
     proposals: Mapping[str, Proposal]
@@ -45,29 +46,29 @@ def run_chain(
     sequence: UpdateSequence,
     swarms: Mapping[str, ReleasedSwarm],
     settings: Mapping[str, Any],
-) -> Chain:
+) -> ReleasedChain:
     """Walk the stages; ``swarms`` are those present, by stage."""
     proposals: dict[str, Proposal] = {}
     existing: Mix | None = None
     for stage in sequence.stages():
         released = swarms.get(stage.name)
-        if stage.update is None:
+        if existing is None:
             if released is None:
-                return Chain(proposals, f"{stage.name}: its swarm is missing")
+                return ReleasedChain(proposals, f"{stage.name}: its swarm is missing")
             table = released.table
             if set(table.domains) != set(stage.domains.names):
                 raise OlmixError(
                     f"stage '{stage.name}': the swarm's {len(table.domains)} domains are not the "
                     f"stage's {len(stage.domains)}"
                 )
-            proposals[stage.name] = recompute(table, request_of(released, settings))
+            proposals[stage.name] = recompute(table, request_of(released, settings), olmix_base())
         else:
             collapse = Collapse(stage.domains, sequence.full_reuse(stage.name), existing)
             if collapse.split.dimension and released is None:
-                return Chain(proposals, f"{stage.name}: its swarm is missing")
+                return ReleasedChain(proposals, f"{stage.name}: its swarm is missing")
             proposals[stage.name] = _reuse(collapse, released, settings)
         existing = proposals[stage.name].mix
-    return Chain(proposals, None)
+    return ReleasedChain(proposals, None)
 
 
 def _reuse(
@@ -76,23 +77,13 @@ def _reuse(
     """One stage in its collapsed space; nothing is run where nothing is recomputed."""
     limits = {"repetition": settings["repetition"], "requested": settings["requested"]}
     if released is None or not collapse.split.dimension:
-        return propose_with_reuse(None, collapse, collapse.request(kl=settings["kl"], **limits))
-    table = collapsed_table(released.table, collapse)
+        return propose_with_reuse(
+            None, collapse, collapse.request(kl=settings["kl"], **limits), olmix_base()
+        )
+    table = collapse_swarm(released.table, collapse)
     prior = released.prior.aligned(collapse.names)
     request = Request(prior, settings["kl"], collapse.tokens, **limits)
-    return propose_with_reuse(table, collapse, request)
-
-
-def collapsed_table(table: SwarmTable, collapse: Collapse) -> SwarmTable:
-    """The swarm's columns in the order of the collapsed domains."""
-    odd = sorted(set(table.domains) ^ set(collapse.names))
-    if odd:
-        raise OlmixError(
-            f"released swarm of {len(table.domains)} domains, the stage recomputes "
-            f"{len(collapse.names)}: they differ on '{odd[0]}' ({len(odd)} such)"
-        )
-    columns = [table.domains.index(name) for name in collapse.names]
-    return replace(table, domains=collapse.names, mixes=table.mixes[:, columns])
+    return propose_with_reuse(table, collapse, request, olmix_base())
 
 
 def joined_first_update(
@@ -104,7 +95,7 @@ def joined_first_update(
     """
     _, stage, *_ = sequence.stages()
     collapse = Collapse(stage.domains, sequence.full_reuse(stage.name), mix)
-    table = collapsed_table(added.table, collapse)
+    table = collapse_swarm(added.table, collapse)
     expanded = replace(table, domains=stage.domains.names, mixes=table.mixes @ collapse.expansion)
     first = initial.table
     mixes = np.zeros((len(first), len(stage.domains)))

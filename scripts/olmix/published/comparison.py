@@ -20,16 +20,16 @@ class Findings:
     missing: dict[str, str] = field(default_factory=dict)
 
     def add(self, name: str, value: float | str, note: str = "") -> None:
-        """A value of ours."""
+        """Note the value we found for one of the paper's."""
         self.values[name] = value
         self.notes[name] = note
 
     def lacks(self, names: Sequence[str], why: str) -> None:
-        """Values that need something that is not here."""
+        """Note values that cannot be found here, and what they would need."""
         self.missing |= dict.fromkeys(names, why)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
+        """The findings as plain JSON values."""
         return {"values": self.values, "notes": self.notes, "missing": self.missing}
 
     @classmethod
@@ -55,10 +55,9 @@ def comparison_table(paper: Sequence[Mapping[str, Any]], found: Findings) -> pd.
         if name not in found.values and name not in found.missing:
             raise OlmixError(f"paper value '{name}': no analysis finds or misses it")
         theirs, ours = entry["value"], found.values.get(name)
-        number = isinstance(theirs, int | float) and ours is not None
-        difference = ours - theirs if number else None
-        agrees = None
-        if number:
+        difference = agrees = None
+        if isinstance(theirs, int | float) and ours is not None and not isinstance(ours, str):
+            difference = ours - theirs
             agrees = abs(difference) <= entry.get("tolerance", 0.0) + 1e-12
         elif ours is not None:
             agrees = ours == theirs

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from olmix.method import OLMIX_BASE, Method
+from olmix.proposers.exact import propose_exact
 from olmix.proposers.proposal import Proposal, Request
 from olmix.proposers.search import propose_search
+from olmix.proposers.sensitivity import SweepPoint, kl_sweep
 from olmix.published.catalogue import ReleasedSwarm
 from olmix.published.comparison import Findings
-from olmix.sensitivity import SweepPoint, kl_sweep
-from olmix.surrogate import Surrogate
+from olmix.regressors.surrogate import Surrogate
+from olmix.study.proposals import olmix_base
 
 __all__ = [
     "design_findings",
@@ -42,7 +43,7 @@ def weights_by_factor(
     rows = []
     for factor in factors:
         asked = replace(request, repetition=float(factor))
-        mix = OLMIX_BASE.propose(surrogate, swarm.table, asked).mix
+        mix = olmix_base().propose(surrogate, swarm.table, asked).mix
         rows += [[factor, domain, weight] for domain, weight in mix.to_dict().items()]
     return pd.DataFrame(rows, columns=["factor", "domain", "weight"])
 
@@ -53,7 +54,7 @@ def solver_proposals(
     """RQ7: exact, exact with KL terms, and search, for the same model and caps."""
 
     def exact(kl: float) -> Proposal:
-        return Method().propose(surrogate, None, replace(request, kl=kl))
+        return propose_exact(surrogate, replace(request, kl=kl))
 
     found = {"exact": exact(0.0)}
     found |= {f"kl-{kl:g}": exact(kl) for kl in settings["kl"]}
@@ -69,7 +70,7 @@ def solver_proposals(
 
 def sweep(surrogate: Surrogate, swarm: ReleasedSwarm, request: Request) -> list[SweepPoint]:
     """The proposal for other weights of the KL term."""
-    return kl_sweep(surrogate, request, lambda s, r: OLMIX_BASE.propose(s, swarm.table, r))
+    return kl_sweep(surrogate, request, lambda s, r: olmix_base().propose(s, swarm.table, r))
 
 
 def trend(values: Sequence[float]) -> str:

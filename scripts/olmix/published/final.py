@@ -7,15 +7,15 @@ from typing import Any
 import pandas as pd
 
 from olmix.domains import DomainSet
-from olmix.method import OLMIX_BASE
 from olmix.mix import Mix
 from olmix.published.catalogue import Catalogue, ReleasedSwarm
-from olmix.published.chain import Chain, coupling_by_topic, joined_first_update, run_chain
+from olmix.published.chain import ReleasedChain, coupling_by_topic, joined_first_update, run_chain
 from olmix.published.comparison import Findings
 from olmix.published.design import request_of
-from olmix.published.mixes import Estimate, compare_mixes, estimate
-from olmix.update_sequence import INITIAL, UpdateSequence
-from olmix.validation import validate
+from olmix.published.mixes import MixEstimate, compare_mixes, estimate
+from olmix.regressors.validation import validate
+from olmix.study.proposals import olmix_base
+from olmix.updates.sequence import INITIAL, UpdateSequence
 
 __all__ = ["FinalMixes", "final_mixes"]
 
@@ -28,10 +28,10 @@ RECOMPUTED = "dclm:software_development"
 class FinalMixes:
     """Everything the analysis writes: tables by name, estimates by swarm, findings."""
 
-    estimates: dict[str, Estimate] = field(default_factory=dict)
+    estimates: dict[str, MixEstimate] = field(default_factory=dict)
     swarms: list[dict[str, Any]] = field(default_factory=list)
     compared: list[pd.DataFrame] = field(default_factory=list)
-    chain: Chain | None = None
+    chain: ReleasedChain = field(default_factory=lambda: ReleasedChain({}, None))
     kappa: pd.DataFrame | None = None
     findings: Findings = field(default_factory=Findings)
 
@@ -44,7 +44,8 @@ def final_mixes(
 ) -> FinalMixes:
     """Propose from every swarm, walk the chain, and compare with the paper's columns."""
     result = FinalMixes()
-    swarms = {name: catalogue.get(name) for name in catalogue.found}
+    found = {name: catalogue.get(name) for name in catalogue.found}
+    swarms = {name: swarm for name, swarm in found.items() if swarm is not None}
     for name, swarm in swarms.items():
         request = request_of(swarm, settings["final"])
         result.estimates[name] = estimate(swarm, request, settings["bootstrap"])
@@ -54,17 +55,17 @@ def final_mixes(
         for name, entry in settings["swarms"].items()
         if "stage" in entry and name in swarms
     }
-    result.chain = run_chain(sequence, stages, settings["final"])
+    chain = result.chain = run_chain(sequence, stages, settings["final"])
     _check_paper(result.findings, sequence.stages()[-1].domains, paper, settings["final"])
     _compare_initial(result, paper)
     _compare_full(result, paper)
     _compare_pdf(result, paper)
-    _compare_chain(result, paper)
-    _find_coupling(result, swarms, stages, sequence)
+    _compare_chain(result, chain, paper)
+    _find_coupling(result, chain, swarms, stages, sequence)
     return result
 
 
-def _summary(name: str, swarm: ReleasedSwarm, made: Estimate) -> dict[str, Any]:
+def _summary(name: str, swarm: ReleasedSwarm, made: MixEstimate) -> dict[str, Any]:
     """One row about a swarm: its size, its fit on held-out runs, its proposal."""
     table, proposal = swarm.table, made.proposal
     row: dict[str, Any] = {
@@ -81,7 +82,7 @@ def _summary(name: str, swarm: ReleasedSwarm, made: Estimate) -> dict[str, Any]:
         at_prior = float(made.surrogate.average(swarm.prior.weights[None])[0])
         low, high = made.spread.gain_interval()
         held_out = max(2, len(table) // 6)
-        fit = validate(OLMIX_BASE, table, held_out=held_out, seed=0).mean
+        fit = validate(olmix_base(), table, held_out=held_out, seed=0).mean
         row |= {
             "predicted_bpb_of_prior": at_prior,
             "gain_low": low,
@@ -95,7 +96,7 @@ def _summary(name: str, swarm: ReleasedSwarm, made: Estimate) -> dict[str, Any]:
 def _check_paper(
     found: Findings, domains: DomainSet, paper: Mapping[str, Mix], settings: Mapping[str, Any]
 ) -> None:
-    """The paper's table against its own token counts, caps and text."""
+    """Check the paper's table of mixes against its own token counts, caps and text."""
     natural = paper["natural"]
     found.add("natural_tokens", natural.total_variation(domains.natural()))
     partial, full = paper[PARTIAL], paper[FULL]
@@ -115,7 +116,7 @@ def _check_paper(
 def _distance(
     result: FinalMixes, name: str, frame: pd.DataFrame, paper: Mapping[str, Mix], column: str
 ) -> None:
-    """A total variation, beside those of other mixes and the intervals' verdict."""
+    """Note how far our mix is from the paper's, beside other mixes and the intervals' verdict."""
     result.compared.append(frame)
     names = frame["domain"].tolist()
     distance = 0.5 * frame["difference"].abs().sum()
@@ -169,9 +170,8 @@ def _compare_pdf(result: FinalMixes, paper: Mapping[str, Mix]) -> None:
     )
 
 
-def _compare_chain(result: FinalMixes, paper: Mapping[str, Mix]) -> None:
-    chain = result.chain
-    if chain.stopped:
+def _compare_chain(result: FinalMixes, chain: ReleasedChain, paper: Mapping[str, Mix]) -> None:
+    if chain.stopped or chain.mix is None:
         result.findings.lacks(["mix_chain"], f"the chain stops before {chain.stopped}")
         return
     names = list(paper[PARTIAL].names)
@@ -181,17 +181,19 @@ def _compare_chain(result: FinalMixes, paper: Mapping[str, Mix]) -> None:
 
 def _find_coupling(
     result: FinalMixes,
+    chain: ReleasedChain,
     swarms: Mapping[str, ReleasedSwarm],
     stages: Mapping[str, ReleasedSwarm],
     sequence: UpdateSequence,
 ) -> None:
-    """κ needs coefficients of DCLM and of Stack-Edu in one law."""
+    """Find the most coupled topic; κ needs coefficients of DCLM and of Stack-Edu in one law."""
     first = sequence.steps[0].name
-    if FULL in swarms:
-        law, source = result.estimates[FULL].surrogate, "the full-recomputation swarm"
+    full = result.estimates.get(FULL)
+    if full is not None and full.surrogate is not None:
+        law, source = full.surrogate, "the full-recomputation swarm"
     elif INITIAL in stages and first in stages:
-        mix = result.chain.proposals[INITIAL].mix
-        law = OLMIX_BASE.fit(joined_first_update(stages[INITIAL], stages[first], sequence, mix))
+        mix = chain.proposals[INITIAL].mix
+        law = olmix_base().fit(joined_first_update(stages[INITIAL], stages[first], sequence, mix))
         source = "initial and first update's runs together, expanded by our initial mix"
     else:
         why = "no swarm here has both DCLM topics and Stack-Edu languages"

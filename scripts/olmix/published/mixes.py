@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 
 from olmix.errors import OlmixError
-from olmix.method import OLMIX_BASE
 from olmix.mix import Mix
 from olmix.proposers.proposal import Proposal, Request
+from olmix.proposers.uncertainty import Bootstrap, bootstrap
 from olmix.published.catalogue import ReleasedSwarm
-from olmix.reuse import recompute
-from olmix.surrogate import Surrogate
-from olmix.uncertainty import Bootstrap, bootstrap
+from olmix.regressors.surrogate import Surrogate
+from olmix.study.proposals import olmix_base
+from olmix.updates.reuse import recompute
 
-__all__ = ["Estimate", "compare_mixes", "estimate", "read_paper_mixes"]
+__all__ = ["MixEstimate", "compare_mixes", "estimate", "read_paper_mixes"]
 
 PAPER_COLUMNS = ("natural", "full_recomputation", "partial_mixture_reuse")
 
@@ -34,7 +34,7 @@ def read_paper_mixes(path: str | Path) -> dict[str, Mix]:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class MixEstimate:
     """A proposal, the law behind it, and the proposals of resampled swarms.
 
     Over two domains the answer is the best run: there is no law and nothing to resample.
@@ -56,30 +56,30 @@ class Estimate:
         return mix, np.quantile(weights, [tail, 1 - tail], axis=0)
 
 
-def estimate(swarm: ReleasedSwarm, request: Request, settings: Mapping[str, Any]) -> Estimate:
+def estimate(swarm: ReleasedSwarm, request: Request, settings: Mapping[str, Any]) -> MixEstimate:
     """OlmixBase on a released swarm, and again on resampled runs."""
     table = swarm.table
     if len(table.domains) == 2:
-        return Estimate(recompute(table, request), None, None)
-    surrogate = OLMIX_BASE.fit(table)
-    proposal = OLMIX_BASE.propose(surrogate, table, request)
+        return MixEstimate(recompute(table, request, olmix_base()), None, None)
+    surrogate = olmix_base().fit(table)
+    proposal = olmix_base().propose(surrogate, table, request)
     spread = bootstrap(
         table,
         surrogate,
         request,
         proposal,
-        lambda fitted, asked: OLMIX_BASE.propose(fitted, table, asked),
+        lambda fitted, asked: olmix_base().propose(fitted, table, asked),
         baseline=request.prior,
         replicates=settings["replicates"],
         level=settings["level"],
         seed=settings["seed"],
     )
     made = proposal.made_from | {"runs": len(table), "notes": list(table.notes)}
-    return Estimate(replace(proposal, made_from=made), surrogate, spread)
+    return MixEstimate(replace(proposal, made_from=made), surrogate, spread)
 
 
 def compare_mixes(
-    name: str, ours: Estimate | Mix, paper: Mix, names: Sequence[str]
+    name: str, ours: MixEstimate | Mix, paper: Mix, names: Sequence[str]
 ) -> pd.DataFrame:
     """Domain by domain: our ratio with its interval, the paper's, and whether that lies inside."""
     if isinstance(ours, Mix):

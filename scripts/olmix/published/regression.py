@@ -1,16 +1,17 @@
 """RQ4 and RQ5 on a released swarm: how well families and granularities predict unseen runs."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
-from olmix.method import Method
 from olmix.published.catalogue import ReleasedSwarm
 from olmix.published.comparison import Findings
-from olmix.surrogate import GRANULARITIES
+from olmix.regressors.surrogate import GRANULARITIES
+from olmix.regressors.validation import HeldOut, validate
+from olmix.study.proposals import olmix_base
 from olmix.tasks import families_of
-from olmix.validation import HeldOut, validate
 
 __all__ = ["PLAIN", "fit_by_granularity", "fit_by_size", "granularity_findings", "size_findings"]
 
@@ -29,7 +30,9 @@ def fit_by_size(
     """
     if swarm is None:
         return pd.DataFrame(columns=_COLUMNS)
-    method = Method(_family(name), regressor_settings=settings["families"][name])
+    method = replace(
+        olmix_base(), regressor=_family(name), regressor_settings=settings["families"][name]
+    )
     held_out, table = settings["held_out"], swarm.table
     pool = len(table) - held_out
     cases = [("sizes", size, seed) for size in settings["sizes"] for seed in settings["seeds"]]
@@ -105,7 +108,7 @@ def fit_by_granularity(swarm: ReleasedSwarm | None, settings: Mapping[str, Any])
     families = families_of(swarm.table.tasks)
 
     def scored(granularity: str, seed: int) -> HeldOut:
-        method = Method(granularity=granularity)
+        method = replace(olmix_base(), granularity=granularity)
         held_out = settings["held_out"]
         return validate(method, swarm.table, held_out=held_out, seed=seed, families=families)
 

@@ -1,69 +1,80 @@
 """What every question's analysis reads and writes."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import count, islice, takewhile
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from olmix.domains import DomainSet
-from olmix.environment import environment
 from olmix.errors import OlmixError
 from olmix.files import content_hash, read_json, replacing, write_json
+from olmix.proposers.method import Method
+from olmix.provenance.environment import environment
 from olmix.study.scale import NOTICES
-from olmix.study.spec import repeat_name
 from olmix.tables import SwarmTable, read_swarm
-from olmix.update_sequence import UpdateSequence, load_updates
+from olmix.updates.sequence import UpdateSequence, load_updates
 
 __all__ = ["Answer", "QuestionData"]
 
 
 @dataclass(frozen=True)
 class QuestionData:
-    """The inputs of one question: swarm tables by name, proposals by study and name."""
+    """The inputs of one question: swarm tables by name, proposals by study and name.
+
+    ``method`` is OlmixBase after its swarm. Names of swarms and proposals are the plan's:
+    ``planned`` says which is which to the question.
+    """
 
     scale: str
     settings: Mapping[str, Any]
     data: Path
-    tables: Mapping[str, Path]
+    tables: Mapping[str, tuple[Path, Path]]
     proposals: Mapping[str, Path]
+    method: Method
+    planned: Mapping[str, Any] = field(default_factory=dict)
     runs: Mapping[str, Mapping[str, Path]] = field(default_factory=dict)
 
     @classmethod
     def from_job(cls, job: Any) -> "QuestionData":
-        """From the ``snakemake`` object of a question's rule."""
+        """The inputs that a question's rule hands over, from its ``snakemake`` object."""
         return cls(
             scale=job.params.scale,
             settings=job.params.settings,
             data=Path(job.input.data),
-            tables={Path(path).parent.name: Path(path).parent for path in job.input.tables},
+            tables={
+                name: (Path(ratios), Path(metrics))
+                for name, ratios, metrics in zip(
+                    job.params.tables, job.input.ratios, job.input.metrics, strict=True
+                )
+            },
             proposals={Path(path).name: Path(path) for path in job.input.get("proposals", [])},
+            method=Method(**job.params.method),
+            planned=job.params.planned,
             runs=_run_folders(job.input.get("runs", [])),
         )
 
     def table(self, swarm: str) -> SwarmTable:
-        """A collected swarm."""
+        """The table of a collected swarm, by its name."""
         if swarm not in self.tables:
             raise OlmixError(f"no swarm '{swarm}' among {', '.join(self.tables)}")
-        return read_swarm(self.tables[swarm] / "ratios.csv", self.tables[swarm] / "metrics.csv")
+        return read_swarm(*self.tables[swarm])
 
-    def averages(self, swarm: str) -> dict[str, float]:
-        """Measured average BPB of each run of a swarm, by run name: the mean of its repetitions."""
-        return self._repetitions(swarm).mean(axis=1).to_dict()
+    def averages(self, swarms: str | Sequence[str]) -> dict[str, float]:
+        """Measured average BPB of each run, by run name: of a swarm, or the mean of repetitions."""
+        return self._repetitions(swarms).mean(axis=1).to_dict()
 
-    def errors(self, swarm: str) -> dict[str, float]:
+    def errors(self, swarms: str | Sequence[str]) -> dict[str, float]:
         """The standard error of each of `averages`; not a number without repetitions."""
-        return self._repetitions(swarm).sem(axis=1).to_dict()
+        return self._repetitions(swarms).sem(axis=1).to_dict()
 
-    def _repetitions(self, swarm: str) -> pd.DataFrame:
+    def _repetitions(self, swarms: str | Sequence[str]) -> pd.DataFrame:
         """Average BPB: a row per run, a column per repetition."""
-        names = (repeat_name(swarm, repeat) for repeat in count())
-        found = [swarm, *takewhile(self.tables.__contains__, islice(names, 1, None))]
-        tables = [self.table(name) for name in found]
+        names = [swarms] if isinstance(swarms, str) else swarms
+        tables = [self.table(name) for name in names]
         return pd.DataFrame({i: pd.Series(t.metrics.mean(1), t.runs) for i, t in enumerate(tables)})
 
     def proposal(self, study: str, name: str) -> dict[str, Any]:
@@ -72,7 +83,7 @@ class QuestionData:
 
     @cached_property
     def families(self) -> dict[str, list[str]]:
-        """Task families of the suite."""
+        """The task families of the suite: {family: tasks}."""
         return read_json(self.data / "families.json")
 
     @cached_property
@@ -101,7 +112,7 @@ class Answer:
         self.folder, self.question, self.inputs = Path(folder), question, inputs
 
     def table(self, name: str, frame: pd.DataFrame) -> None:
-        """Write ``name.csv``."""
+        """Write a table of the answer as ``<name>.csv``."""
         with replacing(self.folder / f"{name}.csv") as temporary:
             frame.to_csv(temporary, index=False)
 
@@ -121,7 +132,7 @@ class Answer:
                 "seeds": settings["seeds"],
                 "target_repeats": settings["target_repeats"],
                 "config_hash": content_hash(json.loads(json.dumps(settings))),
-                "inputs": sorted(str(path) for path in self.inputs.tables.values()),
+                "inputs": sorted(str(ratios.parent) for ratios, _ in self.inputs.tables.values()),
                 **environment(),
             },
         )

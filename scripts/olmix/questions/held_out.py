@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from olmix.correlation import interval, resample
 from olmix.errors import OlmixError
-from olmix.surrogate import Surrogate, pearson_by_output
+from olmix.regressors.correlation import interval, resample
+from olmix.regressors.surrogate import Surrogate, pearson_by_output
 from olmix.tables import SwarmTable
 
 __all__ = ["Fit", "fits", "join_runs"]

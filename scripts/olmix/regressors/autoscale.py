@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from olmix.regressors.least_squares import Curve
 from olmix.regressors.power_law import PowerLaw
 
 __all__ = ["AutoScale"]
@@ -57,7 +58,7 @@ class AutoScale(PowerLaw):
         upper = np.hstack([ones, 2 * ones, np.full((tasks, 1), np.inf)])
         return lower, upper
 
-    def _curve(self, X: np.ndarray):
+    def _curve(self, X: np.ndarray) -> Curve:
         domains, size = X.shape[1], np.log(self.tokens)
 
         def curve(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

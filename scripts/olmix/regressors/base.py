@@ -1,12 +1,15 @@
 """What every regression family is: fit on a swarm, predict all tasks, live in JSON (§3.3, RQ4)."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from olmix.errors import OlmixError
+from olmix.regressors import FAMILIES
+from olmix.regressors.terms import Term
 
 __all__ = ["Regressor"]
 
@@ -21,8 +24,11 @@ class Regressor(BaseEstimator, ABC):
     family: ClassVar[str]
     #: Names of the learned attributes that JSON must hold.
     learned: ClassVar[tuple[str, ...]]
-    #: Whether the prediction is convex in the mix, so that the exact proposer applies.
-    convex: ClassVar[bool] = False
+
+    @property
+    def convex(self) -> bool:
+        """Whether the prediction is convex in the mix, so that the exact solver applies."""
+        return FAMILIES[self.family].convex
 
     def fit(self, X: np.ndarray, Y: np.ndarray) -> Self:
         """Fit every column of ``Y`` on the mixes ``X``; forgets an earlier fit."""
@@ -58,6 +64,40 @@ class Regressor(BaseEstimator, ABC):
     @abstractmethod
     def _predict(self, X: np.ndarray) -> np.ndarray: ...
 
+    def fit_and_cross_predict(
+        self, X: np.ndarray, Y: np.ndarray, folds: np.ndarray, tasks: np.ndarray
+    ) -> np.ndarray:
+        """Fit, and return what fits without a fold predict for its runs: (runs, some tasks).
+
+        ``folds`` (folds, runs) says which runs each holds out; ``tasks`` are columns of ``Y``.
+        """
+        self.fit(X, Y)
+        predicted = np.empty((len(X), len(tasks)))
+        for unseen in folds:
+            model = self._for_trial().fit(X[~unseen], Y[~unseen][:, tasks])
+            predicted[unseen] = model.predict(X[unseen])
+        return predicted
+
+    def _for_trial(self) -> Self:
+        """An unfitted copy that makes this one's choices, where they were made for the swarm."""
+        return type(self)(**self.get_params())
+
+    def refit(self, X: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> Sequence["Regressor"]:
+        """Fits on reweighted runs, one per row of ``weights`` (replicates, runs): whole counts."""
+        counts = weights.astype(int)
+        return [
+            self._for_trial().fit(np.repeat(X, count, axis=0), np.repeat(Y, count, axis=0))
+            for count in counts
+        ]
+
+    def choices(self) -> tuple[str, ...]:
+        """What the fit chose from the data, a sentence each."""
+        return ()
+
+    def terms(self) -> tuple[Term, ...]:
+        """The fitted law in the form that convex laws share; empty where it has none."""
+        return ()
+
     def to_dict(self) -> dict[str, Any]:
         """Everything needed to predict again, as plain JSON values."""
         values = {name: getattr(self, name) for name in self.learned}
@@ -77,6 +117,8 @@ class Regressor(BaseEstimator, ABC):
         model = cls(**record["settings"])
         model.n_domains_ = record["domains"]
         for name in cls.learned:
+            if name not in record["learned"] and hasattr(cls, name):
+                continue  # a law written by hand has no choice to record
             value = record["learned"][name]
             numeric = isinstance(value, list) and not any(isinstance(v, str) for v in value)
             setattr(model, name, np.asarray(value, dtype=float) if numeric else value)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from olmix.regressors.least_squares import Curve
 from olmix.regressors.power_law import PowerLaw
 
 __all__ = ["BiMix"]
@@ -55,7 +56,7 @@ class BiMix(PowerLaw):
         ceiling = np.log(np.maximum(targets.max(1), 1e-6))[:, None] * ones
         return np.hstack([-30 * ones, 0 * ones]), np.hstack([ceiling, self.max_exponent * ones])
 
-    def _curve(self, X: np.ndarray):
+    def _curve(self, X: np.ndarray) -> Curve:
         logs = np.log(X + self.floor)
 
         def curve(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -10,20 +10,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Problem", "Solution", "huber", "minimise"]
+__all__ = ["Curve", "Problem", "Solution", "huber", "minimise"]
 
 # Damping of the Gauss-Newton step: start, how it shrinks and grows, and where a problem gives up.
 _DAMPING, _SHRINK, _GROW, _GIVE_UP = 1e-2, 0.3, 6.0, 1e8
 
 
+#: From parameters (B, P) to predictions (B, K) and their Jacobian (B, K, P).
+Curve = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
 @dataclass(frozen=True)
 class Problem:
-    """A batch of B problems: minimise Σ_k w_k·huber(f(θ)_k − y_k) + (θ−θ₀)ᵀQ(θ−θ₀), l ≤ θ ≤ u.
+    """A batch of B problems: minimise Σ_k w_k·huber(f(θ)_k − y_k) + (θ−θ₀)ᵀQ(θ−θ₀), l ≤ θ ≤ u."""
 
-    ``curve(theta)`` returns the predictions (B, K) and their Jacobian (B, K, P).
-    """
-
-    curve: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+    curve: Curve
     targets: np.ndarray  # (B, K)
     lower: np.ndarray  # (B, P)
     upper: np.ndarray  # (B, P)

@@ -1,9 +1,14 @@
 """Log-linear regression: f_i(p) = c_i + exp(A_iᵀp) (Eq. app_log_linear; Data Mixing Laws)."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import numpy as np
 
 from olmix.regressors.base import Regressor
-from olmix.regressors.least_squares import Problem, Solution, minimise
+from olmix.regressors.cross_validation import held_out_folds, scored_tasks, share_of_spread
+from olmix.regressors.least_squares import Curve, Problem, Solution, minimise
+from olmix.regressors.terms import Term
 
 __all__ = ["LogLinear"]
 
@@ -11,6 +16,10 @@ __all__ = ["LogLinear"]
 _STARTS = (0.0, 0.5, 0.8, 0.9, 0.97)
 # Tasks whose median lies in here are taken for bits per byte, as ``delta`` and ``ridge`` expect.
 _BPB_RANGE = (0.1, 10.0)
+# Ridges that cross-validation chooses from, each started from the answer of the one before.
+_RIDGES = (1e-3, 1e-4, 1e-5, 0.0)
+# A trial only has to rank ridges, or starts: it may end early.
+_TRIAL_STEPS, _FIRST_STEPS, _TRIAL_TOLERANCE = 12, 4, 1e-4
 # Refits start at the answer of the whole swarm and serve intervals: they may stop a little earlier.
 _FIT_TOLERANCE, _REFIT_TOLERANCE = 1e-7, 1e-5
 
@@ -28,7 +37,8 @@ class LogLinear(Regressor):
         Huber threshold in BPB (the paper's fitting code uses 0.02).
     ridge
         Weight of ‖A_i − mean(A_i)‖² in the loss. The common level is free, because it is the
-        intercept (the weights of a mix sum to one). 0 is the weakest.
+        intercept (the weights of a mix sum to one). None chooses it for the swarm by
+        cross-validation; 0 is the paper's unregularised fit.
     ceiling
         At the corner of the simplex where domain j stands alone, the prediction exceeds c_i by at
         most ``ceiling`` times the largest BPB measured for task i: A_ij ≤ log(ceiling·max y_i).
@@ -42,18 +52,21 @@ class LogLinear(Regressor):
     Attributes
     ----------
     coef_ : (tasks, domains), the A_i; ``constant_`` : (tasks,), the c_i ≥ 0;
-    loss_ : (tasks,), the Huber loss reached, penalty included; ``converged_`` : (tasks,).
+    loss_ : (tasks,), the Huber loss reached, penalty included; ``converged_`` : (tasks,);
+    ridge_ : the ridge in use; ``ridge_errors_`` : {ridge: error of unseen runs as a share of
+    their spread}, empty where the ridge was given.
     """
 
     family = "log_linear"
-    learned = ("coef_", "constant_", "loss_", "converged_")
-    convex = True
+    learned = ("coef_", "constant_", "loss_", "converged_", "ridge_", "ridge_errors_")
+    ridge_: float = 0.0
+    ridge_errors_: Mapping[str, float] = MappingProxyType({})
 
     def __init__(
         self,
         *,
         delta: float = 0.02,
-        ridge: float = 1e-4,
+        ridge: float | None = None,
         ceiling: float = 10.0,
         max_iterations: int = 200,
     ) -> None:
@@ -63,19 +76,81 @@ class LogLinear(Regressor):
         self.max_iterations = max_iterations
 
     def _fit(self, X: np.ndarray, Y: np.ndarray) -> None:
-        tasks, units = Y.shape[1], _units(Y)
-        Y = Y / units
-        targets = np.tile(Y.T, (len(_STARTS), 1))
-        starts = np.concatenate([_closed_form_start(X, Y.T, share) for share in _STARTS])
-        solution = self._solve(X, targets, starts)
-        best = solution.loss.reshape(len(_STARTS), tasks).argmin(0) * tasks + np.arange(tasks)
-        self._learn(_rows(solution, best), units)
+        if self.ridge is None:
+            self.fit_and_cross_predict(X, Y, held_out_folds(len(X)), scored_tasks(Y.shape[1]))
+        else:
+            self.ridge_errors_ = {}
+            self._fit_with(float(self.ridge), X, Y)
+
+    def fit_and_cross_predict(
+        self, X: np.ndarray, Y: np.ndarray, folds: np.ndarray, tasks: np.ndarray
+    ) -> np.ndarray:
+        """Choose the ridge on some tasks, fit all, and return those tasks' unseen predictions."""
+        self.n_domains_ = X.shape[1]
+        trials = self._trials(X, Y[:, tasks], folds)
+        self.ridge_errors_ = {
+            repr(ridge): share_of_spread(predicted, Y[:, tasks])
+            for ridge, predicted in trials.items()
+        }
+        chosen = min(trials, key=lambda ridge: self.ridge_errors_[repr(ridge)])
+        self._fit_with(chosen, X, Y)
+        return trials[chosen]
+
+    def _trials(self, X: np.ndarray, Y: np.ndarray, folds: np.ndarray) -> dict[float, np.ndarray]:
+        """What fits without a run predict for it, by ridge: every fold and task in one batch."""
+        units, (runs, tasks) = _units(Y), Y.shape
+        targets = np.tile((Y / units).T, (len(folds), 1))
+        seen = np.repeat((~folds).astype(float), tasks, axis=0)
+        starts = np.stack([_closed_form_start(X, targets, share, seen) for share in _STARTS])
+        theta, predicted = None, {}
+        for ridge in _RIDGES if self.ridge is None else (float(self.ridge),):
+            if theta is None:
+                theta = self._best_start(ridge, X, targets, starts, seen)
+            theta = self._solve(
+                ridge, X, targets, theta, seen, _TRIAL_TOLERANCE, _TRIAL_STEPS
+            ).theta
+            values = theta[:, -1:] + np.exp(theta[:, :-1] @ X.T)
+            unseen = folds[:, None, :] * values.reshape(len(folds), tasks, runs)
+            predicted[ridge] = unseen.sum(0).T * units
+        return predicted
+
+    def _best_start(
+        self,
+        ridge: float,
+        X: np.ndarray,
+        targets: np.ndarray,
+        starts: np.ndarray,
+        weights: np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Of several starts of each problem, where a few steps lead furthest down."""
+        count, problems = starts.shape[:2]
+        every = None if weights is None else np.tile(weights, (count, 1))
+        trial = self._solve(
+            ridge,
+            X,
+            np.tile(targets, (count, 1)),
+            starts.reshape(count * problems, -1),
+            every,
+            _TRIAL_TOLERANCE,
+            _FIRST_STEPS,
+        )
+        best = trial.loss.reshape(count, problems).argmin(0)
+        return trial.theta.reshape(count, problems, -1)[best, np.arange(problems)]
+
+    def _fit_with(self, ridge: float, X: np.ndarray, Y: np.ndarray) -> None:
+        units = _units(Y)
+        targets = (Y / units).T
+        starts = np.stack([_closed_form_start(X, targets, share) for share in _STARTS])
+        start = self._best_start(ridge, X, targets, starts)
+        self.ridge_ = ridge
+        self._learn(self._solve(ridge, X, targets, start), units)
 
     def refit(self, X: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> list["LogLinear"]:
         """Fits on reweighted runs, started from this one: one per row of ``weights`` (R, runs)."""
         replicates, tasks, units = len(weights), Y.shape[1], _units(Y)
         theta = np.column_stack([self.coef_ - np.log(units)[:, None], self.constant_ / units])
         solution = self._solve(
+            self.ridge_,
             X,
             np.tile((Y / units).T, (replicates, 1)),
             np.tile(theta, (replicates, 1)),
@@ -85,17 +160,20 @@ class LogLinear(Regressor):
         models = []
         for rows in np.arange(replicates * tasks).reshape(replicates, tasks):
             model = LogLinear(**self.get_params())
+            model.ridge_, model.ridge_errors_ = self.ridge_, self.ridge_errors_
             model._learn(_rows(solution, rows), units)
             models.append(model)
         return models
 
     def _solve(
         self,
+        ridge: float,
         X: np.ndarray,
         targets: np.ndarray,
         start: np.ndarray,
         weights: np.ndarray | None = None,
         tolerance: float = _FIT_TOLERANCE,
+        most: int | None = None,
     ) -> Solution:
         domains = X.shape[1]
         lower = np.full_like(start, -np.inf)
@@ -105,9 +183,11 @@ class LogLinear(Regressor):
         largest = np.maximum(targets.max(1), 1e-12)
         upper[:, :-1] = np.log(self.ceiling * largest)[:, None]
         penalty = np.zeros((domains + 1, domains + 1))
-        penalty[:-1, :-1] = self.ridge * (np.eye(domains) - 1 / domains)
+        penalty[:-1, :-1] = ridge * (np.eye(domains) - 1 / domains)
         problem = Problem(_curve(X), targets, lower, upper, penalty, self.delta, weights)
-        return minimise(problem, start, max_iterations=self.max_iterations, tolerance=tolerance)
+        return minimise(
+            problem, start, max_iterations=most or self.max_iterations, tolerance=tolerance
+        )
 
     def _learn(self, solution: Solution, units: np.ndarray) -> None:
         self.coef_ = solution.theta[:, :-1] + np.log(units)[:, None]
@@ -118,6 +198,20 @@ class LogLinear(Regressor):
 
     def _predict(self, X: np.ndarray) -> np.ndarray:
         return self.constant_ + np.exp(X @ self.coef_.T)
+
+    def choices(self) -> tuple[str, ...]:
+        """The ridge that was chosen, and how wrong each one tried was about unseen runs."""
+        if not self.ridge_errors_:
+            return ()
+        scores = ", ".join(f"{error:.3f} at {ridge}" for ridge, error in self.ridge_errors_.items())
+        return (
+            f"log-linear: ridge {self.ridge_:g} (error of unseen runs over their spread: {scores})",
+        )
+
+    def terms(self) -> tuple[Term, ...]:
+        """The law as one term, without a curve."""
+        tasks = len(self.constant_)
+        return (Term(self.family, np.ones(tasks), self.constant_, np.zeros(tasks), self.coef_),)
 
 
 def _units(Y: np.ndarray) -> np.ndarray:
@@ -131,7 +225,7 @@ def _rows(solution: Solution, rows: np.ndarray) -> Solution:
     return Solution(solution.theta[rows], solution.loss[rows], solution.converged[rows])
 
 
-def _curve(X: np.ndarray):
+def _curve(X: np.ndarray) -> Curve:
     """Predictions and Jacobian of c + exp(A·p) for parameters θ = (A, c)."""
     runs, domains = X.shape
 
@@ -146,12 +240,19 @@ def _curve(X: np.ndarray):
     return curve
 
 
-def _closed_form_start(X: np.ndarray, targets: np.ndarray, share: float) -> np.ndarray:
-    """With c fixed, log(y − c) is linear in A: weighted ridge regression in closed form."""
+def _closed_form_start(
+    X: np.ndarray, targets: np.ndarray, share: float, seen: np.ndarray | None = None
+) -> np.ndarray:
+    """With c fixed, log(y − c) is linear in A: weighted ridge regression in closed form.
+
+    ``seen`` (problems, runs) is 0 where a problem may not use a run.
+    """
     runs, domains = X.shape
-    constant = share * np.maximum(targets.min(1), 0.0)
+    used = targets if seen is None else np.where(seen > 0, targets, np.inf)
+    constant = share * np.maximum(used.min(1), 0.0)
     above = np.maximum(targets - constant[:, None], 1e-3)
-    weights = above**2 / (above**2).mean(1, keepdims=True)
+    weights = above**2 if seen is None else above**2 * seen
+    weights /= weights.mean(1, keepdims=True)
     gram = np.einsum("ki,bk,kj->bij", X, weights, X, optimize=True)
     gram += 1e-3 * runs / domains * np.eye(domains)
     moment = np.einsum("ki,bk->bi", X, weights * np.log(above))

@@ -5,7 +5,7 @@ from abc import abstractmethod
 import numpy as np
 
 from olmix.regressors.base import Regressor
-from olmix.regressors.least_squares import Problem, minimise
+from olmix.regressors.least_squares import Curve, Problem, minimise
 
 __all__ = ["PowerLaw"]
 
@@ -18,7 +18,6 @@ class PowerLaw(Regressor):
     underdetermined; ``ridge`` on the parameters' distance from their start picks the mildest.
     """
 
-    convex = True
     ridge: float
     max_iterations: int
 
@@ -49,7 +48,7 @@ class PowerLaw(Regressor):
     def _bounds(self, X: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]: ...
 
     @abstractmethod
-    def _curve(self, X: np.ndarray): ...
+    def _curve(self, X: np.ndarray) -> Curve: ...
 
     @abstractmethod
     def _learn(self, theta: np.ndarray) -> None: ...

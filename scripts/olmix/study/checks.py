@@ -2,28 +2,33 @@
 
 import numpy as np
 
+from olmix.cost.compute import Machine, RunCost
 from olmix.domains import DomainSet, check_caps
 from olmix.errors import OlmixError
-from olmix.study.compute import Machine, RunCost
+from olmix.regressors import FAMILIES
+from olmix.study.plan import Plan
 from olmix.study.scale import Scale
 from olmix.study.space import open_space
-from olmix.study.spec import Plan
-from olmix.update_sequence import UpdateSequence
+from olmix.updates.sequence import UpdateSequence
 
 __all__ = ["check_plan"]
 
 # What the data of a scale must be for each engine.
 _DATA = {"train": ("world", "corpora"), "simulate": ("law",)}
 
-# Families with m+1 unknowns per task, which fewer runs leave undetermined.
-_LINEAR = ("log_linear",)
 
-
-def check_plan(plan: Plan, scale: Scale, sequence: UpdateSequence) -> None:
+def check_plan(plan: Plan) -> None:
     """Refuse a scale whose questions cannot be answered, naming the setting at fault."""
+    scale, sequence = plan.scale, plan.updates.sequence
     _check_engine(scale)
-    _check_question_sizes(plan, scale, sequence)
-    spaces = {name: open_space(spec.space, sequence) for name, spec in plan.mixes.items()}
+    if not scale.of_own_text:
+        _check_question_sizes(plan, scale, sequence)
+    # Pools of single updates are over stages of their own.
+    spaces = {
+        name: open_space(spec.space, sequence)
+        for name, spec in plan.mixes.items()
+        if name not in plan.update_files
+    }
     machine = Machine.from_dict(scale["hardware"])
     for name in {swarm.model: None for swarm in plan.swarms.values()}:
         _check_fits(scale, name, machine)
@@ -38,13 +43,14 @@ def check_plan(plan: Plan, scale: Scale, sequence: UpdateSequence) -> None:
                     f"{where}: {runs} runs of a swarm of {swarm.size} ('{swarm.name}'); raise its "
                     "size in swarm_sizes or pool_multiplier"
                 )
-            if proposal.regressor in _LINEAR and runs < domains + 1:
+            if FAMILIES[proposal.regressor].linear and runs < domains + 1:
                 raise OlmixError(
                     f"{where}: {runs} runs for {domains} domains, a log-linear fit needs at least "
                     f"{domains + 1}"
                 )
+    counted = sequence.stages()[-1].domains if scale.of_own_text else sequence.initial
     for label, requested in scale["requested_tokens"].items():
-        _check_caps(sequence.initial, scale, label, requested)
+        _check_caps(counted, scale, label, requested)
 
 
 def _check_fits(scale: Scale, name: str, machine: Machine) -> None:

@@ -1,33 +1,39 @@
 """Mixing methods as data: a file of ``config/methods/`` each, with the seven design choices.
 
-A method runs through the same rules as every question, at its own swarm size, on the same topics.
+`olmix_base.yaml` is the one place that says what OlmixBase is; the weight of its KL term and its
+repetition factor are the scale's.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from olmix.config_files import check_keys, check_name, read_config
 from olmix.errors import OlmixError
-from olmix.study.questions import FAMILY_SOLVERS, TARGET, TOPICS
+from olmix.proposers import SOLVERS
+from olmix.regressors import FAMILIES
 from olmix.study.scale import Scale
-from olmix.study.spec import MixesSpec, Plan, ProposalSpec
+from olmix.study.spec import ProposalSpec
 
-__all__ = ["MixingMethod", "load_methods", "plan_methods"]
+__all__ = ["OLMIX_BASE", "OLMIX_ENSEMBLE", "MixingMethod", "load_methods", "solver_choice"]
+
+#: The method that all questions but the comparison of methods are about.
+OLMIX_BASE = "olmix_base"
+#: The method whose regression fits a user's own swarm.
+OLMIX_ENSEMBLE = "olmix_ensemble"
+# The exact solver with the scale's KL term.
+_EXACT_KL = "exact_kl"
 
 _CHOICES = {
     "swarm_distribution": (
-        "sparse", "dense", "exponential_grid", "one_at_a_time", "entropy_weighted",
+        "sparse", "dense", "tempered", "exponential_grid", "one_at_a_time", "entropy_weighted",
     ),
-    "regression_family": tuple(FAMILY_SOLVERS),
+    "regression_family": tuple(FAMILIES),
     "granularity": ("task", "family", "aggregated"),
     "repetition_constraint": (True, False),
-    "solver": ("exact", "exact_kl", "search"),
+    "solver": ("exact", _EXACT_KL, *(name for name in SOLVERS if name != "exact")),
 }  # fmt: skip
 _KEYS = ("label", "proxy_size", "swarm_size", *_CHOICES)
-# The families whose prediction is convex, which an exact solver needs.
-_CONVEX = ("log_linear", "bimix", "autoscale")
 
 
 @dataclass(frozen=True)
@@ -46,16 +52,39 @@ class MixingMethod:
     solver: str
 
     def swarm_size(self, domains: int) -> int:
-        """K for m domains."""
+        """K, the runs of the method's swarm over m domains."""
         return round(self.runs_per_domain * domains) + self.runs_besides
 
+    @property
+    def proposer(self) -> str:
+        """Its solver without the KL term: a name of `olmix.proposers.SOLVERS`."""
+        return "exact" if self.solver == _EXACT_KL else self.solver
 
-def load_methods(folder: str | Path) -> tuple[MixingMethod, ...]:
+    def proposal(self, name: str, swarm: str, scale: Scale) -> ProposalSpec:
+        """What it proposes on a swarm, with the scale's kl and repetition where it has them."""
+        return ProposalSpec(
+            name,
+            swarm,
+            regressor=self.regression_family,
+            granularity=self.granularity,
+            repetition=scale["repetition"] if self.repetition_constraint else None,
+            **solver_choice(self.solver, scale),
+        )
+
+
+def solver_choice(solver: str, scale: Scale) -> dict[str, Any]:
+    """Proposer and KL weight of a solver as methods and families name it."""
+    if solver == _EXACT_KL:
+        return {"proposer": "exact", "kl": scale["kl"]}
+    return {"proposer": solver, "kl": 0.0}
+
+
+def load_methods(folder: str | Path) -> dict[str, MixingMethod]:
     """Every method of a folder, by name; a key or value nobody knows is refused."""
     files = sorted(Path(folder).glob("*.yaml"))
     if not files:
         raise OlmixError(f"{folder}: no methods, expected files like olmix_base.yaml")
-    return tuple(_load_method(path) for path in files)
+    return {path.stem: _load_method(path) for path in files}
 
 
 def _load_method(path: Path) -> MixingMethod:
@@ -71,18 +100,24 @@ def _load_method(path: Path) -> MixingMethod:
         if not of_kind or content[key] not in allowed:
             listing = ", ".join(str(value).lower() for value in allowed)
             raise OlmixError(f"{path}: {key} is {content[key]!r}, expected one of {listing}")
-    if content["solver"] != "search" and content["regression_family"] not in _CONVEX:
-        raise OlmixError(
-            f"{path}: solver '{content['solver']}' needs a convex family ({', '.join(_CONVEX)}), "
-            f"'{content['regression_family']}' takes search"
-        )
+    _check_solver(content["solver"], content["regression_family"], path)
     per_domain, plus = _swarm_size(content["swarm_size"], path)
     choices = {key: content[key] for key in _KEYS if key != "swarm_size"}
     return MixingMethod(path.stem, runs_per_domain=per_domain, runs_besides=plus, **choices)
 
 
+def _check_solver(solver: str, family: str, path: Path) -> None:
+    """Refuse a solver that needs a convex family where the family is not."""
+    proposer = "exact" if solver == _EXACT_KL else solver
+    if SOLVERS[proposer].convex_only and not FAMILIES[family].convex:
+        convex = ", ".join(known.name for known in FAMILIES.values() if known.convex)
+        raise OlmixError(
+            f"{path}: solver '{solver}' needs a convex family ({convex}), '{family}' takes search"
+        )
+
+
 def _swarm_size(value: Any, path: Path) -> tuple[float, int]:
-    """per_domain and plus of ``swarm_size``."""
+    """The numbers of a method's ``swarm_size``: runs per domain, and runs besides."""
     if not isinstance(value, dict):
         raise OlmixError(f"{path}: swarm_size is {value!r}, expected {{per_domain: .., plus: ..}}")
     keys = ("per_domain", "plus")
@@ -93,33 +128,3 @@ def _swarm_size(value: Any, path: Path) -> tuple[float, int]:
     if value["per_domain"] == value["plus"] == 0:
         raise OlmixError(f"{path}: swarm_size has no runs at all")
     return float(value["per_domain"]), value["plus"]
-
-
-def plan_methods(plan: Plan, scale: Scale, methods: Iterable[MixingMethod], domains: int) -> None:
-    """Add each method's swarm, proposal and target run, and the natural mix beside them."""
-    largest = scale["methods"]["largest_swarm"]
-    proposals = []
-    for method in methods:
-        runs = method.swarm_size(domains)
-        if largest is not None:
-            runs = min(runs, largest)
-        swarm = plan.sample(
-            MixesSpec(f"method-{method.name}", TOPICS, runs, kind=method.swarm_distribution),
-            method.proxy_size,
-        )
-        proposals.append(
-            ProposalSpec(
-                method.name,
-                swarm,
-                regressor=method.regression_family,
-                granularity=method.granularity,
-                proposer="search" if method.solver == "search" else "exact",
-                kl=scale["kl"] if method.solver == "exact_kl" else 0.0,
-                repetition=scale["repetition"] if method.repetition_constraint else None,
-            )
-        )
-    plan.propose("methods", proposals)
-    natural = plan.sample(MixesSpec("natural-topics", TOPICS, 1, kind="natural"), TARGET)
-    repeats = scale["target_repeats"]
-    targets = plan.train_proposals("methods", TARGET, "methods-target", repeats=repeats)
-    plan.question("methods", studies=["methods"], swarms=[natural, *targets])

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from olmix.collapse import Collapse
 from olmix.corpus.store import Corpus
 from olmix.errors import OlmixError
 from olmix.files import read_json
@@ -14,9 +13,10 @@ from olmix.mix import Mix
 from olmix.proposers.proposal import read_mix
 from olmix.study.space import open_space, stored_mix
 from olmix.study.spec import MixesSpec
-from olmix.swarm import Swarm, SwarmDistribution, SwarmReport, sample_swarm
-from olmix.swarm_designs import DESIGNS, designed_swarm, token_entropy
-from olmix.update_sequence import UpdateSequence
+from olmix.swarm.designs import DESIGNS, designed_swarm, token_entropy
+from olmix.swarm.sampling import Swarm, SwarmDistribution, SwarmReport, sample_swarm
+from olmix.updates.collapse import Collapse
+from olmix.updates.sequence import UpdateSequence
 
 __all__ = ["collect_metrics", "domain_entropies", "sample_mixes"]
 
@@ -40,7 +40,7 @@ def sample_mixes(
     *,
     prior: str | Path | None,
     distributions: Mapping[str, Mapping[str, Any]],
-    caps: Mapping[str, float],
+    caps: Mapping[str, Any],
     corpus: str | Path | None = None,
 ) -> Swarm:
     """The mixes of a `MixesSpec`, centred on a proposal's mix or on the natural distribution.
@@ -49,12 +49,14 @@ def sample_mixes(
     """
     space = open_space(spec.space, sequence)
     if spec.kind == TWO_LEVEL:
+        sources = {domain.name: domain.source for domain in space.domains}
         return sample_swarm(
-            sequence.prior(spec.space.stage),
+            space.collapse(sequence.prior(spec.space.stage)),
             spec.size,
             seed=spec.seed,
             distribution=SwarmDistribution("sparse", **distributions["updates"]),
-            sources=[domain.source for domain in space.domains],
+            # What is frozen together is a source of its own.
+            sources=[sources.get(name, name) for name in space.names],
         )
     natural = space.collapse(space.domains.natural())
     if spec.kind == FIXED:
@@ -65,13 +67,13 @@ def sample_mixes(
     if spec.kind in DESIGNS:
         if spec.prior or spec.capped:
             raise OlmixError(f"mixes '{spec.name}': '{spec.kind}' takes neither prior nor caps")
-        return designed_swarm(
-            spec.kind,
-            natural,
-            spec.size,
-            seed=spec.seed,
-            entropies=lambda: domain_entropies(space, Corpus.open(corpus)),
-        )
+
+        def entropies() -> list[float]:
+            if corpus is None:
+                raise OlmixError(f"mixes '{spec.name}': '{spec.kind}' needs the corpus")
+            return domain_entropies(space, Corpus.open(corpus))
+
+        return designed_swarm(spec.kind, natural, spec.size, seed=spec.seed, entropies=entropies)
     centre = natural
     if prior is not None:
         mix = space.collapse(read_mix(prior))

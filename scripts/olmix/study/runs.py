@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from olmix.collapse import Collapse
 from olmix.corpus.store import Corpus
+from olmix.cost.compute import run_size
 from olmix.domains import DomainSet
 from olmix.mix import Mix
 from olmix.model.shapes import is_tiny, shape
-from olmix.study.compute import run_size
 from olmix.study.space import open_space, stored_mix
-from olmix.study.spec import SpaceSpec, SwarmSpec
+from olmix.study.spec import SpaceSpec, SwarmSpec, from_params
 from olmix.training.presets import preset
 from olmix.training.settings import RunSettings, data_fingerprint
-from olmix.update_sequence import load_updates
+from olmix.updates.collapse import Collapse
+from olmix.updates.sequence import load_updates
 
 __all__ = ["data_seed_of", "expanded_mixes", "run_settings", "swarm_space"]
 
@@ -29,7 +29,7 @@ def expanded_mixes(names: Sequence[str], mixes: np.ndarray, space: Collapse) -> 
 def swarm_space(data: Path, updates: Path, space: Mapping[str, Any]) -> Collapse:
     """The space of a swarm's mixes, over the domains that were counted in ``data``."""
     sequence = load_updates(updates, DomainSet.load(data / "domains.json"))
-    return open_space(SpaceSpec(**space), sequence)
+    return open_space(from_params(SpaceSpec, space), sequence)
 
 
 def run_settings(
@@ -59,6 +59,7 @@ def run_settings(
         warmup_steps=base.warmup_steps(size.steps),
         data_seed=data_seed,
         max_repetition=model["max_repetition"],
+        linear_decay=base.linear_decay,
         evaluate_at=tuple(evaluate_at),
     )
 

@@ -33,6 +33,11 @@ class Scale:
         return self["proxy"]
 
     @property
+    def of_own_text(self) -> bool:
+        """Whether it is about somebody's own text, as `python -m olmix init` writes them."""
+        return "mix" in self.content
+
+    @property
     def notice(self) -> str | None:
         """What every figure and summary made at this scale says on its face; None for training."""
         return NOTICES.get(self["engine"])
@@ -56,13 +61,17 @@ class Scale:
         return None
 
     def seeds(self) -> range:
-        """Seeds of what the paper repeats."""
+        """How many seeds there are of what the paper repeats."""
         return range(self["seeds"])
 
 
 def load_scale(folder: str | Path, name: str) -> Scale:
     """Read ``folder/name.yaml``, over the scale it ``extends`` if it names one."""
-    return Scale(name, _content(Path(folder), name, ()))
+    content = _content(Path(folder), name, ())
+    requested = content.get("requested_tokens")
+    if isinstance(requested, int | float):  # one R, where there is nothing to compare
+        content["requested_tokens"] = {"relaxed": requested, "tight": requested}
+    return Scale(name, content)
 
 
 def _content(folder: Path, name: str, extended: tuple[str, ...]) -> dict[str, Any]:

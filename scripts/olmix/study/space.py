@@ -4,13 +4,14 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from olmix.collapse import Collapse
 from olmix.domains import Domain, DomainSet
 from olmix.errors import OlmixError
 from olmix.mix import Mix
+from olmix.proposers.proposal import read_mix
 from olmix.study.spec import SpaceSpec
-from olmix.update_sequence import UpdateSequence
-from olmix.updates import ReuseSplit
+from olmix.updates.collapse import Collapse
+from olmix.updates.operators import EXISTING, ReuseSplit
+from olmix.updates.sequence import UpdateSequence
 
 __all__ = ["FINAL", "open_space", "stage_domains", "stored_mix"]
 
@@ -36,6 +37,8 @@ def open_space(spec: SpaceSpec, sequence: UpdateSequence) -> Collapse:
             raise OlmixError(f"{spec.largest} largest domains of {len(domains)}")
         kept = set(np.argsort(-domains.tokens, kind="stable")[: spec.largest])
         domains = DomainSet(tuple(d for i, d in enumerate(domains) if i in kept))
+    if spec.frozen:
+        return _frozen(spec, domains)
     if spec.split == "none":
         return Collapse(domains, ReuseSplit({}, domains.names), domains.natural())
     if spec.split != "sources":
@@ -46,6 +49,17 @@ def open_space(spec: SpaceSpec, sequence: UpdateSequence) -> Collapse:
     groups = {source: names for source, names in members.items() if len(names) > 1}
     alone = tuple(names[0] for names in members.values() if len(names) == 1)
     return Collapse(domains, ReuseSplit(groups, alone), domains.natural())
+
+
+def _frozen(spec: SpaceSpec, domains: DomainSet) -> Collapse:
+    """The space after an update: frozen domains as one, all others with a weight of their own."""
+    unknown = [name for name in spec.frozen if name not in domains]
+    if unknown or spec.existing is None:
+        why = f"'{unknown[0]}' is not a domain of it" if unknown else "no mix says their ratios"
+        raise OlmixError(f"stage '{spec.stage}': frozen domains, but {why}")
+    recomputed = tuple(name for name in domains.names if name not in spec.frozen)
+    split = ReuseSplit({EXISTING: spec.frozen}, recomputed)
+    return Collapse(domains, split, read_mix(spec.existing))
 
 
 def stored_mix(mix: Mix, domains: Iterable[Domain], tokens: Mapping[str, int]) -> dict[str, float]:

@@ -1,27 +1,24 @@
 """The nouns of a study: spaces, mixes, swarms, proposals. Plain data, cheap to import.
 
 Every question of the paper is the same flow with one choice varied, so all of them are described
-with these few records. The workflow reads them to know which files depend on which; the scripts
-read them (as job parameters) to know what to do.
+with these few records: the plan is made of them, and jobs are told them as parameters.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from olmix.errors import OlmixError
-
 __all__ = [
+    "FixedMixSpec",
     "MixesSpec",
-    "Plan",
     "ProposalSpec",
+    "Reads",
     "SpaceSpec",
     "StudySpec",
     "SwarmSpec",
     "as_params",
     "from_params",
     "job_sizes",
-    "repeat_name",
 ]
 
 
@@ -30,19 +27,22 @@ class SpaceSpec:
     """What a mix is over: the domains of a stage, some of them frozen together (§4.2).
 
     ``split``: ``none`` (every domain has its weight) or ``sources`` (one weight per source, natural
-    inside); ``largest`` keeps only the m largest domains.
+    inside); ``largest`` keeps only the m largest domains. ``frozen`` domains keep their ratios to
+    each other, those of the mix in the file ``existing``: together they have one weight.
     """
 
     stage: str = "initial"
     split: str = "none"
     largest: int | None = None
+    frozen: tuple[str, ...] = ()
+    existing: str | None = None
 
 
 @dataclass(frozen=True)
 class MixesSpec:
     """Mixes to sample (§3.3, RQ3).
 
-    ``prior`` is a proposal ``study/name`` to centre on (natural if None); ``capped`` rejects mixes
+    ``prior`` is a proposal (study, name) to centre on (natural if None); ``capped`` rejects mixes
     over the repetition caps; ``kind`` is a swarm distribution.
     """
 
@@ -50,7 +50,7 @@ class MixesSpec:
     space: SpaceSpec
     size: int
     kind: str = "sparse"
-    prior: str | None = None
+    prior: tuple[str, str] | None = None
     capped: bool = False
     seed: int = 0
     strengths: tuple[float, float] | None = None
@@ -81,135 +81,77 @@ class ProposalSpec:
     """A mix to propose from a swarm: which runs, which method, which request.
 
     ``runs`` of the swarm drawn with ``seed`` (all if None). ``repetition`` None enforces no caps.
+    The method has no defaults: OlmixBase is what `config/methods/olmix_base.yaml` and the scale
+    say (`Plan.olmix_base`).
     """
 
     name: str
     swarm: str
+    regressor: str
+    granularity: str
+    proposer: str
+    kl: float
+    repetition: float | None
     runs: int | None = None
     seed: int = 0
-    regressor: str = "log_linear"
-    granularity: str = "task"
-    proposer: str = "exact"
-    kl: float = 0.05
-    repetition: float | None = 4.0
     maximise: bool = False
+    task_weights: Mapping[str, float] = field(default_factory=dict)  # 1 where none is said
+
+
+@dataclass(frozen=True)
+class FixedMixSpec:
+    """A mix that needs no runs: ``natural``, ``uniform``, or one made of the mix before an update.
+
+    Of the latter, ``kept`` is that mix on the domains that are still there, and ``reused`` the
+    frozen ratios under the caps, where an update leaves nothing to recompute.
+    """
+
+    name: str
+    kind: str
+    space: SpaceSpec
 
 
 @dataclass(frozen=True)
 class StudySpec:
-    """Proposals made together, in one job."""
+    """Proposals made together, in one job; ``fixed`` mixes stand beside them."""
 
     name: str
     proposals: tuple[ProposalSpec, ...]
+    fixed: tuple[FixedMixSpec, ...] = ()
+
+    @property
+    def mixes(self) -> tuple[str, ...]:
+        """The names of all its mixes."""
+        return (*(p.name for p in self.proposals), *(mix.name for mix in self.fixed))
 
     @property
     def swarms(self) -> tuple[str, ...]:
-        """The swarms it reads, each once."""
+        """The swarms that the study's proposals are made from, each once."""
         return tuple(dict.fromkeys(proposal.swarm for proposal in self.proposals))
 
 
-@dataclass
-class Plan:
-    """Everything that is sampled, trained and proposed, by name."""
+@dataclass(frozen=True)
+class Reads:
+    """What a question's answer reads.
 
-    mixes: dict[str, MixesSpec] = field(default_factory=dict)
-    swarms: dict[str, SwarmSpec] = field(default_factory=dict)
-    studies: dict[str, StudySpec] = field(default_factory=dict)
-    #: question -> the swarms whose tables its analysis reads, besides those of its studies
-    reads: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    #: question -> its studies
-    asks: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    #: mixes, swarm or group of chains -> its updates file, where it is not the scale's own
-    update_files: dict[str, str] = field(default_factory=dict)
-    #: swarm -> the swarms its mixes come from, where neither a study nor a prior says so
-    after: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    Parameters
+    ----------
+    swarms, studies
+        Swarms whose tables it reads, besides those of its studies, whose proposals it reads.
+    stages
+        (group, stage) of the chains whose mixes it reads.
+    trained
+        Swarms of which it also reads the runs themselves, where they are trained.
+    planned
+        What it is told of the plan, as plain values: names of swarms by what they are to it, and
+        whatever else was decided before anything ran.
+    """
 
-    def sample(self, spec: MixesSpec, model: str) -> str:
-        """Add sampled mixes and a swarm of the same name trained on them; shared if already there.
-
-        Two questions may ask for the same swarm; asking for another one under its name is a bug.
-        """
-        _put(self.mixes, spec.name, spec)
-        swarm = SwarmSpec(spec.name, spec.name, model, spec.size, seed=spec.seed)
-        _put(self.swarms, spec.name, swarm)
-        return spec.name
-
-    def train_on(self, mixes: str, model: str, name: str) -> str:
-        """Add a swarm of another model on sampled mixes in the plan, with their data seeds."""
-        spec = self.mixes[mixes]
-        _put(self.swarms, name, SwarmSpec(name, mixes, model, spec.size, seed=spec.seed))
-        return name
-
-    def propose(self, study: str, proposals: Iterable[ProposalSpec]) -> StudySpec:
-        """Add a study."""
-        spec = StudySpec(study, tuple(proposals))
-        names = [proposal.name for proposal in spec.proposals]
-        if len(set(names)) < len(names):
-            raise OlmixError(f"study '{study}': two proposals have the same name")
-        _put(self.studies, study, spec)
-        return spec
-
-    def train_proposals(
-        self,
-        study: str,
-        model: str,
-        name: str,
-        only: Iterable[str] | None = None,
-        *,
-        repeats: int = 1,
-    ) -> list[str]:
-        """Add the runs of a model on a study's proposals (or some of them).
-
-        Each is repeated with another data order, as a swarm of its own; see `repeat_name`.
-        """
-        names = (
-            tuple(p.name for p in self.studies[study].proposals) if only is None else tuple(only)
-        )
-        swarms = [repeat_name(name, repeat) for repeat in range(repeats)]
-        for seed, swarm in enumerate(swarms):
-            spec = SwarmSpec(
-                swarm, study, model, len(names), names, seed=seed, made_by="propose_mixes",
-                stage="final",
-            )  # fmt: skip
-            _put(self.swarms, swarm, spec)
-        return swarms
-
-    def question(self, name: str, *, studies: Iterable[str], swarms: Iterable[str]) -> None:
-        """Say what a question's analysis reads."""
-        _put(self.asks, name, tuple(studies))
-        _put(self.reads, name, tuple(dict.fromkeys(swarms)))
-
-    def needed_swarms(self, question: str) -> set[str]:
-        """Every swarm a question depends on, through its proposals and their priors."""
-        needed: set[str] = set()
-        waiting = list(self.reads[question])
-        waiting += [s for study in self.asks[question] for s in self.studies[study].swarms]
-        while waiting:
-            name = waiting.pop()
-            if name in needed:
-                continue
-            needed.add(name)
-            waiting += self.comes_after(name)
-        return needed
-
-    def comes_after(self, name: str) -> tuple[str, ...]:
-        """The swarms that must be collected before the mixes of a swarm are known."""
-        swarm = self.swarms[name]
-        study = swarm.mixes if swarm.made_by == "propose_mixes" else None
-        if swarm.made_by == "sample_swarm" and self.mixes[swarm.mixes].prior:
-            study = self.mixes[swarm.mixes].prior.split("/")[0]
-        studied = self.studies[study].swarms if study else ()
-        return (*studied, *self.after.get(name, ()))
-
-
-def repeat_name(swarm: str, repeat: int) -> str:
-    """The name of a swarm's repetition; the first is the swarm itself."""
-    return f"{swarm}-repeat{repeat}" if repeat else swarm
-
-
-def _put(table: dict[str, Any], name: str, value: Any) -> None:
-    if table.setdefault(name, value) != value:
-        raise OlmixError(f"plan: '{name}' is asked for twice, differently")
+    swarms: Iterable[str] = ()
+    studies: Iterable[str] = ()
+    stages: Iterable[tuple[str, str]] = ()
+    trained: Iterable[str] = ()
+    planned: Mapping[str, Any] = field(default_factory=dict)
 
 
 def job_sizes(runs: int, model: Mapping[str, Any]) -> list[int]:
@@ -229,14 +171,15 @@ def as_params(spec: Any) -> dict[str, Any]:
     return asdict(spec)
 
 
-def from_params(kind: type, params: dict[str, Any]) -> Any:
+def from_params(kind: type, params: Mapping[str, Any]) -> Any:
     """The record that `as_params` took apart."""
     values = dict(params)
-    if kind is MixesSpec:
-        values["space"] = SpaceSpec(**values["space"])
-    for name in ("strengths", "proposals", "curve"):
+    if "space" in values:
+        values["space"] = from_params(SpaceSpec, values["space"])
+    for name in ("prior", "strengths", "proposals", "curve", "frozen"):
         if isinstance(values.get(name), list):
             values[name] = tuple(values[name])
     if kind is StudySpec:
         values["proposals"] = tuple(ProposalSpec(**entry) for entry in values["proposals"])
+        values["fixed"] = tuple(from_params(FixedMixSpec, entry) for entry in values["fixed"])
     return kind(**values)

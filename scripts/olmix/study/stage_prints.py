@@ -11,13 +11,13 @@ from typing import Any
 from olmix.domains import DomainSet
 from olmix.files import content_hash
 from olmix.study.space import FINAL
-from olmix.update_sequence import UpdateSequence
+from olmix.updates.sequence import UpdateSequence
 
 __all__ = ["domain_prints", "lineage_prints"]
 
 
 def lineage_prints(sequence: UpdateSequence) -> dict[str, str]:
-    """Of each stage: everything up to and with it, as strategies that go through them see it."""
+    """A print of each stage with all before it, as strategies that go through them see it."""
     history: list[Any] = []
     prints = {}
     steps = (None, *sequence.steps)
@@ -34,7 +34,7 @@ def lineage_prints(sequence: UpdateSequence) -> dict[str, str]:
 
 
 def domain_prints(sequence: UpdateSequence) -> dict[str, str]:
-    """Of each stage, and of ``final``: which domains it has, as single runs see it."""
+    """A print of the domains of each stage, and of ``final``, as single runs see them."""
     prints = {stage.name: content_hash(_members(stage.domains)) for stage in sequence.stages()}
     return prints | {FINAL: list(prints.values())[-1]}
 

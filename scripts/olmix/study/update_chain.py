@@ -1,37 +1,36 @@
 """Follow chains through a stage: sample, choose what to recompute, propose (§4, §5.1)."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from olmix.auto_reuse import AutoChoice, choose_reuse, join_swarms
-from olmix.collapse import Collapse
-from olmix.constructed_reuse import intermediate_ratios, reuse_on_model, weak_ratios
 from olmix.domains import DomainSet
 from olmix.errors import OlmixError
-from olmix.method import OLMIX_BASE
+from olmix.files import read_json
 from olmix.mix import Mix
-from olmix.planning import (
-    FULL_MIXTURE_REUSE,
-    FULL_RECOMPUTATION,
-    PARTIAL_MIXTURE_REUSE,
-    SWARM_REUSE,
-    plan,
-    swarm_size,
-)
+from olmix.proposers.method import Method
 from olmix.proposers.proposal import Proposal, Request, read_mix
-from olmix.reuse import carry_swarm, keep_ratios, propose_with_reuse, recompute
+from olmix.study.chain import Chain
 from olmix.study.space import stage_domains
-from olmix.study.update_plan import AUTO, CONSTRUCTED, OPTIMAL_REUSE, WEAK_REUSE, Chain
-from olmix.swarm import SwarmDistribution, sample_swarm
-from olmix.tables import SwarmTable
-from olmix.update_sequence import INITIAL, UpdateSequence
-from olmix.updates import ReuseSplit
+from olmix.swarm.sampling import SwarmDistribution, sample_swarm
+from olmix.tables import SwarmTable, read_swarms
+from olmix.updates.auto_reuse import AutoChoice, choose_reuse, join_swarms
+from olmix.updates.collapse import Collapse
+from olmix.updates.constructed_reuse import reuse_on_model, weak_ratios
+from olmix.updates.operators import ReuseSplit
+from olmix.updates.reuse import (
+    carry_swarm,
+    collapse_swarm,
+    keep_ratios,
+    propose_with_reuse,
+    recompute,
+)
+from olmix.updates.sequence import INITIAL, UpdateSequence, load_updates
 
-__all__ = ["StageWork", "split_from_record", "split_record"]
+__all__ = ["ChainWork", "StageWork", "read_choices"]
 
 
 @dataclass(frozen=True)
@@ -44,17 +43,48 @@ class StageWork:
         The updates, and the stage the work is about.
     previous
         Folder of the mixes of the stage before, one JSON per chain; None at the initial stage.
+    method
+        What a swarm is answered with; None where nothing is proposed.
     request
-        kl, repetition, and requested tokens by label.
+        kl, repetition (None: no caps), and requested tokens by label.
     distribution
         Strengths and smallest weight of the stage's swarms.
+    tables
+        Collected swarms by stage and role: chains' ``own`` runs, a ``probe``, or a ``pool``.
+    choices
+        Chain -> what it chose to recompute.
+    families
+        Task families, for a method that fits one model per family.
     """
 
     sequence: UpdateSequence
     stage: str
-    previous: Path | None
-    request: Mapping[str, Any]
-    distribution: Mapping[str, Any]
+    previous: Path | None = None
+    method: Method | None = None
+    request: Mapping[str, Any] = field(default_factory=dict)
+    distribution: Mapping[str, Any] = field(default_factory=dict)
+    tables: Mapping[tuple[str, str], SwarmTable] = field(default_factory=dict)
+    choices: Mapping[str, ReuseSplit] = field(default_factory=dict)
+    families: Mapping[str, list[str]] = field(default_factory=dict)
+
+    @classmethod
+    def from_job(cls, job: Any) -> "StageWork":
+        """The work that a stage's rule hands over, from its ``snakemake`` object."""
+        data, told = Path(job.input.data), job.params.get
+        previous, chosen = job.input.get("previous"), job.input.get("choices")
+        labels = map(tuple, told("tables", ()))
+        ratios, metrics = job.input.get("ratios", ()), job.input.get("metrics", ())
+        return cls(
+            load_updates(job.params.updates, DomainSet.load(data / "domains.json")),
+            job.params.stage,
+            Path(previous) if previous else None,
+            Method(**job.params.method) if told("method") else None,
+            told("request", {}),
+            told("distribution", {}),
+            read_swarms(labels, ratios, metrics),
+            read_choices(chosen) if chosen else {},
+            read_json(data / "families.json"),
+        )
 
     @property
     def domains(self) -> DomainSet:
@@ -68,148 +98,169 @@ class StageWork:
         position = [entry.name for entry in stages].index(self.stage)
         return stages[position - 1].domains
 
-    def existing(self, chain: Chain) -> Mix:
+    def of(self, chain: Chain) -> "ChainWork":
+        """The work of one chain at this stage."""
+        return ChainWork(self, chain)
+
+    def propose(self, chain: Chain) -> Proposal:
+        """A chain's mix at this stage. At the first, all strategies do alike."""
+        at = self.of(chain)
+        if self.stage == INITIAL:
+            return at.recompute(at.drawn(INITIAL))
+        return chain.follows.propose(at)
+
+
+@dataclass(frozen=True)
+class ChainWork:
+    """A chain at a stage: what strategies do, on the tables of a `StageWork`."""
+
+    work: StageWork
+    chain: Chain
+
+    @property
+    def sequence(self) -> UpdateSequence:
+        """The updates that the chain goes through."""
+        return self.work.sequence
+
+    @property
+    def stage(self) -> str:
+        """The name of the stage."""
+        return self.work.stage
+
+    @property
+    def choice(self) -> ReuseSplit | None:
+        """What the chain chose to recompute at this stage, if it did."""
+        return self.work.choices.get(self.chain.name)
+
+    @property
+    def existing(self) -> Mix:
         """p̃: the chain's mix at the stage before."""
-        return read_mix(self.previous / f"{chain.name}.json")
+        if self.work.previous is None:
+            raise OlmixError(f"chain '{self.chain.name}' at {self.stage}: no stage before")
+        return read_mix(self.work.previous / f"{self.chain.name}.json")
 
-    def collapse(self, chain: Chain, choice: ReuseSplit | None) -> Collapse:
-        """The collapsed space a mixture reuse chain recomputes in."""
-        if chain.strategy == FULL_MIXTURE_REUSE:
-            split = self.sequence.full_reuse(self.stage)
-        elif chain.strategy == PARTIAL_MIXTURE_REUSE:
-            split = self.sequence.partial_reuse(self.stage)
-        elif chain.strategy == AUTO:
-            split = choice or self.sequence.full_reuse(self.stage)
-        else:
-            raise OlmixError(f"strategy '{chain.strategy}' collapses nothing")
-        return Collapse(self.domains, split, self.existing(chain))
+    @property
+    def method(self) -> Method:
+        """The method that a swarm is answered with."""
+        if self.work.method is None:
+            raise OlmixError(f"chain '{self.chain.name}' at {self.stage}: no method is given")
+        return self.work.method
 
-    def sample(self, chain: Chain, runs: int, choice: ReuseSplit | None, seed: int) -> np.ndarray:
-        """``runs`` mixes over D' for a mixture reuse chain: expanded collapsed ones."""
-        distribution = SwarmDistribution("sparse", **self.distribution)
+    def collapse(self, split: ReuseSplit) -> Collapse:
+        """The collapsed space in which everything but the frozen ratios is recomputed."""
+        return Collapse(self.work.domains, split, self.existing)
+
+    def sample(self, runs: int, seed: int) -> np.ndarray:
+        """``runs`` mixes over D' that keep what the strategy freezes: expanded collapsed ones."""
+        distribution = SwarmDistribution("sparse", **self.work.distribution)
         prior = self.sequence.prior(self.stage)
-        collapse = self.collapse(chain, choice)
+        collapse = self.collapse(self.chain.follows.split(self))
         swarm = sample_swarm(collapse.collapse(prior), runs, seed=seed, distribution=distribution)
         return swarm.mixes @ collapse.expansion
 
-    def accumulated(
-        self, chain: Chain, tables: Mapping[str, SwarmTable], pools: Mapping[str, SwarmTable]
-    ) -> SwarmTable:
-        """All runs of a chain so far that can be represented on D' (Algorithm Swarm Reuse Mixing).
+    def own(self, stage: str, role: str) -> SwarmTable | None:
+        """The rows of a stage's swarm or probe that belong to the chain, None if it has none."""
+        table = self.work.tables.get((stage, role))
+        if table is None:
+            return None
+        rows = [i for i, run in enumerate(table.runs) if self.chain.owns(run)]
+        return table.rows(rows) if rows else None
 
-        ``tables`` and ``pools`` are by stage: swarms of the chains' own (a stage's probe is under
-        ``<stage>-probe``), and what is drawn from.
+    def budget(self, stage: str) -> int:
+        """How many runs the chain has at a stage."""
+        return self.chain.follows.budget(self.sequence, self.chain.c)[stage]
+
+    def drawn(self, stage: str) -> SwarmTable:
+        """The runs the chain draws from the pool of a stage, by its seed."""
+        size = self.budget(stage)
+        pool = self.work.tables[stage, "pool"]
+        if size > len(pool):
+            raise OlmixError(f"a pool of {len(pool)} runs, {self.chain.name} draws {size}")
+        order = np.random.default_rng(self.chain.seed).permutation(len(pool))
+        return pool.rows(np.sort(order[:size]))
+
+    def accumulated(self, *, before: bool = False) -> SwarmTable:
+        """All runs so far that can be represented on D' (Algorithm Swarm Reuse Mixing).
+
+        ``before`` leaves those of this stage out.
         """
         stages = self.sequence.stages()
         place = [entry.name for entry in stages].index(self.stage)
-        joined = self.drawn(chain, INITIAL, pools)
+        joined = self.drawn(INITIAL)
         for position in range(1, place + 1):
-            joined = carry_swarm(joined, stages[position].update, stages[position - 1].domains)
-            name = stages[position].name
-            if chain.strategy == SWARM_REUSE:
-                new = [self.drawn(chain, name, pools)]
+            name, update = stages[position].name, stages[position].update
+            if update is not None:
+                joined = carry_swarm(joined, update, stages[position - 1].domains)
+            new: list[SwarmTable | None] = []
+            if before and position == place:
+                pass
+            elif self.chain.follows.draws(name, last=False):
+                new = [self.drawn(name)] if self.budget(name) else []
             else:
-                new = [self._own_runs(chain, tables.get(key)) for key in (f"{name}-probe", name)]
+                new = [self.own(name, "probe"), self.own(name, "own")]
             for runs in new:
                 if runs is not None:
                     joined = join_swarms(joined, runs) if len(joined) else runs
         return joined
 
-    def _own_runs(self, chain: Chain, table: SwarmTable | None) -> SwarmTable | None:
-        """The rows of a stage's swarm that belong to a chain, None if it has none."""
-        runs = () if table is None else table.runs
-        rows = [i for i, run in enumerate(runs) if run.startswith(f"{chain.name}-")]
-        return table.rows(rows) if rows else None
+    def choose(self, budget: int) -> AutoChoice:
+        """What to recompute within a budget, from the probe's runs and the old ones."""
+        probe = self.own(self.stage, "probe")
+        if probe is None:
+            raise OlmixError(f"chain '{self.chain.name}' at {self.stage}: no probe to choose by")
+        old = self.accumulated(before=True).select_tasks(probe.tasks)
+        joined, work = join_swarms(old, probe), self.work
+        return choose_reuse(joined, work.before, work.domains, budget=budget, c=self.chain.c)
 
-    def drawn(self, chain: Chain, stage: str, pools: Mapping[str, SwarmTable]) -> SwarmTable | None:
-        """The runs a chain draws from the pool of a stage, by its seed; None if it needs none.
+    def recompute(self, swarm: SwarmTable) -> Proposal:
+        """The method's answer to a swarm over D'."""
+        request = Request.for_domains(self.work.domains, **self._options)
+        return recompute(swarm, request, self.method, families=self.work.families)
 
-        A swarm of K(c), or for swarm reuse after an update, what it needs beside its old runs.
-        """
-        size = swarm_size(len(stage_domains(self.sequence, stage)), chain.c)
-        if chain.strategy == SWARM_REUSE and stage != INITIAL:
-            planned = plan(self.sequence, SWARM_REUSE, chain.c)
-            size = {entry.stage: entry.runs for entry in planned}[stage]
-        if size == 0:
-            return None
-        pool = pools[stage]
-        if size > len(pool):
-            raise OlmixError(f"a pool of {len(pool)} runs, {chain.name} draws {size}")
-        order = np.random.default_rng(chain.seed).permutation(len(pool))
-        return pool.rows(np.sort(order[:size]))
-
-    def choose(self, chain: Chain, probe: SwarmTable, old: SwarmTable, budget: int) -> AutoChoice:
-        """What auto partial reuse recomputes, from the probe's runs and the old ones."""
-        joined = join_swarms(old, self._own_runs(chain, probe))
-        return choose_reuse(joined, self.before, self.domains, budget=budget, c=chain.c)
-
-    def propose(
-        self,
-        chain: Chain,
-        tables: Mapping[str, SwarmTable],
-        pools: Mapping[str, SwarmTable],
-        probe: SwarmTable | None,
-        choice: ReuseSplit | None,
-    ) -> Proposal:
-        """The chain's mix at this stage; ``tables`` and ``pools`` as in `accumulated`."""
-        options = {
-            "kl": self.request["kl"],
-            "repetition": self.request["repetition"],
-            "requested": self.request["requested_tokens"][chain.requested],
-            "prior": self.sequence.prior(self.stage),
-        }
-        if self.stage == INITIAL or chain.strategy == FULL_RECOMPUTATION:
-            drawn = self.drawn(chain, self.stage, pools)
-            return recompute(drawn, Request.for_domains(self.domains, **options))
-        if chain.strategy in CONSTRUCTED:
-            return self._reuse_constructed(chain, self.drawn(chain, self.stage, pools), options)
-        if chain.strategy == SWARM_REUSE:
-            swarm = self.accumulated(chain, tables, pools)
-            return recompute(swarm, Request.for_domains(self.domains, **options))
-        collapse = self.collapse(chain, choice)
+    def reuse(self, split: ReuseSplit) -> Proposal:
+        """The frozen ratios kept, the rest recomputed from the chain's own runs (Algorithm 2)."""
+        collapse, options = self.collapse(split), self._options
         if collapse.split.dimension == 0:
             limits = {key: options[key] for key in ("repetition", "requested")}
             return keep_ratios(collapse, **limits)
-        parts = [self._own_runs(chain, table) for table in (tables.get(self.stage), probe)]
-        parts = [part for part in parts if part is not None]
+        found = [self.own(self.stage, role) for role in ("own", "probe")]
+        parts = [part for part in found if part is not None]
         swarm = None
         if parts:
             own = parts[0] if len(parts) == 1 else join_swarms(*parts)
-            mixes = own.mixes @ collapse.membership.T
-            swarm = replace(own, domains=collapse.names, mixes=mixes)
-        return propose_with_reuse(swarm, collapse, collapse.request(**options))
+            swarm = collapse_swarm(own, collapse)
+        return propose_with_reuse(
+            swarm,
+            collapse,
+            collapse.request(**options),
+            self.method,
+            families=self.work.families,
+        )
 
-    def _reuse_constructed(
-        self, chain: Chain, swarm: SwarmTable, options: Mapping[str, Any]
-    ) -> Proposal:
-        """Reuse of weak, intermediate or optimal ratios on what full reuse would freeze (§5.2)."""
-        request = Request.for_domains(self.domains, **options)
-        model = OLMIX_BASE.fit(swarm)
+    def reuse_on_model(self, swarm: SwarmTable, ratios: Callable[[Mix, Mix], Mix]) -> Proposal:
+        """Reuse of ratios made from the weak and the optimal ones, on full reuse's split (§5.2)."""
+        method, options = self.method, self._options
+        request = Request.for_domains(self.work.domains, **options)
+        model = method.fit(swarm, self.work.families)
         split = self.sequence.full_reuse(self.stage)
         (fixed,) = split.groups.values()
         weak = weak_ratios(model, request, fixed)
-        best = OLMIX_BASE.propose(model, swarm, request).mix.restricted(fixed)
-        middle = intermediate_ratios(weak, best)
-        ratios = {WEAK_REUSE: weak, OPTIMAL_REUSE: best}.get(chain.strategy, middle)
-        collapse = Collapse(self.domains, split, ratios)
+        best = method.propose(model, swarm, request).mix.restricted(fixed)
+        collapse = Collapse(self.work.domains, split, ratios(weak, best))
         return reuse_on_model(model, collapse, collapse.request(**options))
 
-
-def split_record(choice: AutoChoice) -> dict[str, Any]:
-    """A choice as plain JSON values."""
-    return {
-        "frozen": {name: list(members) for name, members in choice.split.groups.items()},
-        "recomputed": list(choice.split.recomputed),
-        "initial_coupling": choice.initial_coupling,
-        "steps": [
-            {"domain": step.domain, "coupling": step.coupling, "reduction": step.reduction}
-            for step in choice.steps
-        ],
-        "why": choice.explain(),
-    }
+    @property
+    def _options(self) -> dict[str, Any]:
+        """What is asked of every mix of the chain: λ, k, R and the prior."""
+        asked = self.work.request
+        return {
+            "kl": asked["kl"],
+            "repetition": np.inf if asked["repetition"] is None else asked["repetition"],
+            "requested": asked["requested_tokens"][self.chain.requested],
+            "prior": self.sequence.prior(self.stage),
+        }
 
 
-def split_from_record(record: Mapping[str, Any]) -> ReuseSplit:
-    """The split of a recorded choice."""
-    groups = {name: tuple(members) for name, members in record["frozen"].items()}
-    return ReuseSplit(groups, tuple(record["recomputed"]))
+def read_choices(path: str | Path) -> dict[str, ReuseSplit]:
+    """What each chain chose to recompute, from the file that recorded it."""
+    return {chain: ReuseSplit.from_dict(record) for chain, record in read_json(path).items()}

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import TYPE_CHECKING, TypeGuard
 
 import torch
 import torch.distributed as dist
@@ -17,6 +18,9 @@ from torch import Tensor, nn
 from olmix.errors import OlmixError
 from olmix.model.transformer import Transformer
 from olmix.training.deadline import Deadline
+
+if TYPE_CHECKING:
+    from torch.distributed.tensor import DTensor
 
 __all__ = ["LossOf", "Processes", "copy_into", "processes", "sharded", "synchronised", "whole"]
 
@@ -99,9 +103,13 @@ class LossOf(nn.Module):
         super().__init__()
         self.model = model
 
-    def forward(self, ids: Tensor, z_loss: float) -> Tensor:
-        """`Transformer.loss`."""
-        return self.model.loss(ids, z_loss)
+    def forward(
+        self, ids: Tensor, z_loss: float, weights: Tensor | None = None
+    ) -> Tensor | tuple[Tensor, Tensor]:
+        """`Transformer.loss`; with weights of the predictions, `Transformer.token_losses`."""
+        if weights is None:
+            return self.model.loss(ids, z_loss)
+        return self.model.token_losses(ids, z_loss, weights)
 
 
 def synchronised(model: Transformer, team: Processes) -> nn.Module:
@@ -150,6 +158,6 @@ def copy_into(tensor: Tensor, value: Tensor) -> None:
     tensor.copy_(value)
 
 
-def _is_sharded(tensor: Tensor) -> bool:
+def _is_sharded(tensor: Tensor) -> "TypeGuard[DTensor]":
     """Whether FSDP2 made it a `DTensor`; asked this way, that class need not be imported."""
     return hasattr(tensor, "full_tensor")

@@ -31,7 +31,7 @@ class Losses:
         self._bad = 0
 
     def resume(self, values: Tensor) -> None:
-        """Take over the losses of earlier steps."""
+        """Take over the losses of earlier steps, from a checkpoint."""
         self.known = []
         for value in values.tolist():
             self._add(value)

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim.adamw import adamw
 
+from olmix.errors import OlmixError
 from olmix.model.transformer import Transformer
 from olmix.training.settings import RunSettings
 
@@ -16,7 +17,19 @@ MOMENTS = ("exp_avg", "exp_avg_sq")
 
 
 def learning_rate(settings: RunSettings, step: int) -> float:
-    """The rate of step ``step`` (from 0): linear warm-up, then a cosine to its final fraction."""
+    """The rate of step ``step`` (from 0): linear warm-up, a cosine, and a linear decay.
+
+    The cosine aims at its final fraction at the end of the run. It is left for the decay where
+    that begins: in the last step the rate is one step short of nothing.
+    """
+    decay = settings.decay_steps
+    if step >= settings.steps - decay:
+        start = _warmup_and_cosine(settings, settings.steps - decay - 1)
+        return start * (settings.steps - step) / (decay + 1)
+    return _warmup_and_cosine(settings, step)
+
+
+def _warmup_and_cosine(settings: RunSettings, step: int) -> float:
     if step < settings.warmup_steps:
         return settings.learning_rate * (step + 1) / settings.warmup_steps
     left = settings.steps - settings.warmup_steps
@@ -45,12 +58,12 @@ class Optimizer:
         # Those with weight decay first, so that they are one slice of the flat tensor.
         named = sorted(model.named_parameters(), key=lambda item: not decays(item[0]))
         self.names = [name for name, _ in named]
-        self.tensors = [parameter for _, parameter in named]
+        self.tensors: list[Tensor] = [parameter for _, parameter in named]
         decaying = sum(decays(name) for name in self.names)
         self.flat = not sharded
         if self.flat:
             flat = flatten(self.tensors)
-            self.parameters = [flat]
+            self.parameters: list[Tensor] = [flat]
             size = sum(tensor.numel() for tensor in self.tensors[:decaying])
             self.decaying = [flat.detach()[:size]]
         else:
@@ -68,13 +81,18 @@ class Optimizer:
         """
         settings, rate = self.settings, learning_rate(self.settings, step)
         norm = self._clip(settings.grad_clip)
-        gradients = [parameter.grad for parameter in self.parameters]
+        gradients = [gradient_of(parameter) for parameter in self.parameters]
         with torch.no_grad():
             if settings.weight_decay:
                 torch._foreach_mul_(self.decaying, 1 - rate * settings.weight_decay)
             # The function behind torch.optim.AdamW: the class costs a second of imports.
             adamw(
-                *(self.parameters, gradients, self.means, self.squares, [], self.counts),
+                self.parameters,
+                gradients,
+                self.means,
+                self.squares,
+                [],
+                self.counts,
                 beta1=settings.beta1,
                 beta2=settings.beta2,
                 lr=rate,
@@ -84,19 +102,23 @@ class Optimizer:
                 maximize=False,
                 fused=True,
             )
+        self.clear()
+        return norm
+
+    def clear(self) -> None:
+        """Forget the gradients."""
         for parameter in self.parameters:
             if self.flat:
-                parameter.grad.zero_()
+                gradient_of(parameter).zero_()  # the model's gradients are views of it
             else:
                 parameter.grad = None
-        return norm
 
     def _clip(self, largest: float) -> Tensor:
         """Scale the gradients down to the norm ``largest``; their norm before."""
         if not self.flat:
             return nn.utils.clip_grad_norm_(self.parameters, largest)
         # The same on one tensor, without looking for devices and types at every step.
-        gradient = self.parameters[0].grad
+        gradient = gradient_of(self.parameters[0])
         norm = torch.linalg.vector_norm(gradient)
         gradient.mul_((largest / (norm + 1e-6)).clamp_(max=1.0))
         return norm
@@ -117,13 +139,20 @@ class Optimizer:
             count.fill_(steps)
 
 
+def gradient_of(parameter: Tensor) -> Tensor:
+    """The gradient that a pass has left."""
+    if parameter.grad is None:
+        raise OlmixError(f"a parameter of {tuple(parameter.shape)} has no gradient")
+    return parameter.grad
+
+
 def split_like(flat: Tensor, tensors: list[Tensor]) -> list[Tensor]:
     """Views of ``flat`` with the shapes of ``tensors``, one after another."""
     parts = flat.split([tensor.numel() for tensor in tensors])
     return [part.view(tensor.shape) for part, tensor in zip(parts, tensors, strict=True)]
 
 
-def flatten(parameters: list[nn.Parameter]) -> nn.Parameter:
+def flatten(parameters: list[Tensor]) -> nn.Parameter:
     """Move ``parameters`` and their gradients into one flat parameter, of which they stay views."""
     with torch.no_grad():
         flat = nn.Parameter(torch.cat([parameter.detach().flatten() for parameter in parameters]))

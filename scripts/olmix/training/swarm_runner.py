@@ -16,7 +16,7 @@ from olmix.errors import OlmixError
 from olmix.files import read_json
 from olmix.training.distributed import Processes
 from olmix.training.settings import Hardware, RunSettings
-from olmix.training.trainer import Evaluate, Progress, finished_run, train_run
+from olmix.training.trainer import Evaluate, RunProgress, finished_run, train_run
 
 __all__ = ["RunRequest", "read_runs", "run_all"]
 
@@ -25,18 +25,22 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class RunRequest:
-    """A run to be trained into ``folder`` from the tokenised corpus at ``corpus``."""
+    """A run to be trained into ``folder`` from the tokenised corpus at ``corpus``.
+
+    ``reference`` is the folder of the run that a steered one compares itself with.
+    """
 
     folder: Path
     corpus: Path
     settings: RunSettings
+    reference: Path | None = None
 
 
 def read_runs(path: str | Path) -> list[RunRequest]:
     """The runs of a job: a JSON list of ``{"folder", "corpus", "settings"}``.
 
-    Relative folders are taken from the file's own place. All settings are checked here, before
-    the first run starts.
+    An entry may also name the folder of a ``reference`` run. Relative folders are taken from the
+    file's own place. All settings are checked here, before the first run starts.
     """
     path, runs = Path(path), []
     entries = read_json(path)
@@ -45,7 +49,9 @@ def read_runs(path: str | Path) -> list[RunRequest]:
     for number, entry in enumerate(entries):
         try:
             folder, corpus = path.parent / entry["folder"], path.parent / entry["corpus"]
-            runs.append(RunRequest(folder, corpus, RunSettings.from_dict(entry["settings"])))
+            reference = path.parent / entry["reference"] if "reference" in entry else None
+            settings = RunSettings.from_dict(entry["settings"])
+            runs.append(RunRequest(folder, corpus, settings, reference))
         except (KeyError, TypeError) as error:
             raise OlmixError(
                 f"{path}: run {number} has no {error}; expected folder, corpus and settings"
@@ -83,11 +89,15 @@ def run_all(
                 if run.corpus not in corpora:
                     corpora[run.corpus] = Corpus.open(run.corpus)
                 train_run(
-                    *(run.settings, corpora[run.corpus], run.folder, state_root),
+                    run.settings,
+                    corpora[run.corpus],
+                    run.folder,
+                    state_root,
                     hardware=hardware,
                     evaluate=evaluate,
                     on_progress=show.step,
                     team=team,
+                    reference=run.reference,
                 )
             if after is not None and team.first:
                 after(run)
@@ -113,7 +123,7 @@ class ProgressLine:
         self.silent = not team.first
         self.started = self.shown = time.monotonic()
 
-    def step(self, progress: Progress) -> None:
+    def step(self, progress: RunProgress) -> None:
         """Note where the current run stands."""
         self._show(f"step {progress.step}/{progress.steps}, loss {progress.loss:.3f}")
 

@@ -4,7 +4,6 @@ On a CPU a run that was killed and resumed ends with the same bytes as one that 
 own kernels may round differently each time.
 """
 
-import contextlib
 import os
 import platform
 import time
@@ -20,11 +19,11 @@ from torch import Tensor
 from olmix import __version__
 from olmix.corpus.mixing import MixedData
 from olmix.corpus.store import Corpus
-from olmix.environment import commit
 from olmix.errors import OlmixError
 from olmix.files import read_json, write_json
 from olmix.model.transformer import Transformer
 from olmix.model.weights import read_metadata, save_weights
+from olmix.provenance.environment import commit
 from olmix.training.checkpoint import Checkpoint, CheckpointFolder
 from olmix.training.deadline import RunStopped
 from olmix.training.distributed import (
@@ -37,10 +36,14 @@ from olmix.training.distributed import (
 )
 from olmix.training.losses import Losses
 from olmix.training.optimizer import Optimizer
-from olmix.training.settings import Hardware, RunSettings, data_fingerprint
+from olmix.training.passes import Passes
+from olmix.training.reference import reference_model
+from olmix.training.run_data import check_corpus, run_data
+from olmix.training.settings import Hardware, RunSettings
 from olmix.training.shared_run import only_job
+from olmix.training.steered import Steered, steered
 
-__all__ = ["Progress", "finished_run", "train_run"]
+__all__ = ["RunProgress", "finished_run", "train_run"]
 
 WRITING_SPEED = 100e6
 """Bytes per second assumed for a checkpoint until one has been timed."""
@@ -51,8 +54,8 @@ Evaluate = Callable[[Transformer], dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class Progress:
-    """Where a run stands."""
+class RunProgress:
+    """Where a run stands: its step, of how many, its loss and its speed."""
 
     step: int
     steps: int
@@ -86,13 +89,15 @@ def train_run(
     *,
     hardware: Hardware | None = None,
     evaluate: Evaluate | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: Callable[[RunProgress], None] | None = None,
     team: Processes | None = None,
+    reference: str | Path | None = None,
 ) -> dict[str, Any]:
     """Train the run of ``settings``, or take it up where it was left, and return its record.
 
     ``run_folder`` gets ``weights.safetensors`` and, last, ``run.json``; the state to resume from
     lives in ``state_root`` until then. ``evaluate(model)`` is called at ``settings.evaluate_at``.
+    ``reference`` is the folder of the run that a steered one compares itself with.
     A run that is already finished is returned as it is. `RunStopped` is raised when the team's
     deadline came first.
     """
@@ -100,9 +105,15 @@ def train_run(
     if team is None:
         with processes(hardware.device) as team:
             return train_run(
-                *(settings, corpus, run_folder, state_root),
-                **{"hardware": hardware, "evaluate": evaluate, "on_progress": on_progress},
+                settings,
+                corpus,
+                run_folder,
+                state_root,
+                hardware=hardware,
+                evaluate=evaluate,
+                on_progress=on_progress,
                 team=team,
+                reference=reference,
             )
     if settings.evaluate_at and evaluate is None:
         raise OlmixError(
@@ -112,45 +123,18 @@ def train_run(
     if (finished := finished_run(run_folder, settings, team)) is not None:
         return finished
     check_corpus(settings, corpus)
-    data = MixedData(
-        corpus,
-        settings.mix,
-        tokens=settings.tokens,
-        sequence_length=settings.sequence_length,
-        seed=settings.data_seed,
-        max_repetition=settings.max_repetition,
-    )
+    data = run_data(settings, corpus)
     checkpoints = CheckpointFolder(state_root, settings.hash)
     with only_job(checkpoints.folder, team):
         if (finished := finished_run(run_folder, settings, team)) is not None:
             return finished
-        trainer = Trainer(settings, data, hardware, team, checkpoints)
+        trainer = Trainer(settings, data, hardware, team, checkpoints, reference)
         trainer.train(evaluate, on_progress)
         return trainer.finish(Path(run_folder))
 
 
-def check_corpus(settings: RunSettings, corpus: Corpus) -> None:
-    """Refuse a corpus that the settings were not made for or the model cannot read."""
-    tokenizer = corpus.tokenizer
-    if tokenizer.sha256 != settings.tokenizer:
-        raise OlmixError(
-            f"{corpus.root}: tokenised by {tokenizer.sha256[:12]}, but the run's settings expect "
-            f"the tokenizer {settings.tokenizer[:12]}"
-        )
-    if tokenizer.vocab_size > settings.model.vocab_size:
-        raise OlmixError(
-            f"{corpus.root}: its vocabulary of {tokenizer.vocab_size} does not fit shape "
-            f"{settings.model.name!r}, which has {settings.model.vocab_size}"
-        )
-    if (fingerprint := data_fingerprint(corpus, settings.mix)) != settings.corpus:
-        raise OlmixError(
-            f"{corpus.root}: its tokens (fingerprint {fingerprint}) are not those the run's "
-            f"settings were made for ({settings.corpus})"
-        )
-
-
 class Trainer:
-    """A run in the making."""
+    """A run in the making: its model, its data, its optimiser and its checkpoints."""
 
     def __init__(
         self,
@@ -159,6 +143,7 @@ class Trainer:
         hardware: Hardware,
         team: Processes,
         checkpoints: CheckpointFolder,
+        reference: str | Path | None = None,
     ) -> None:
         """Build the model, spread it over the processes, and resume from the last checkpoint."""
         self.settings, self.data, self.team = settings, data, team
@@ -176,14 +161,25 @@ class Trainer:
             )
         self.model = Transformer(settings.model, init=settings.init).to(team.device)
         if on_gpu if hardware.compile is None else hardware.compile:
-            for block in self.model.blocks:
-                block.compile()
+            self.model.compile_parts()
         if hardware.sharded:
-            self.loss = sharded(self.model, team, bfloat16=self.bfloat16)
+            loss = sharded(self.model, team, bfloat16=self.bfloat16)
             self.optimizer = Optimizer(self.model, settings, sharded=True)
         else:
             self.optimizer = Optimizer(self.model, settings)
-            self.loss = synchronised(self.model, team)
+            loss = synchronised(self.model, team)
+        self.passes = Passes(
+            loss,
+            team,
+            micro_batch=self.micro,
+            z_loss=settings.z_loss,
+            bfloat16=self.bfloat16,
+            sharded=hardware.sharded,
+        )
+        self.steered: Steered | None = None
+        if settings.steering is not None:
+            compared = reference_model(settings, reference, team.device)
+            self.steered = steered(settings, data, self.passes, self.optimizer, compared)
         self.losses = Losses(settings, team)
         self.evaluations: list[dict[str, Any]] = []
         self.seconds_before = 0.0
@@ -198,9 +194,9 @@ class Trainer:
         return self.seconds_before + time.monotonic() - self.started
 
     def train(
-        self, evaluate: Evaluate | None, on_progress: Callable[[Progress], None] | None
+        self, evaluate: Evaluate | None, on_progress: Callable[[RunProgress], None] | None
     ) -> None:
-        """Do the steps that are left."""
+        """Train the steps that are left, with evaluations and checkpoints on the way."""
         evaluate_after = {
             max(1, round(fraction * self.settings.steps)): fraction
             for fraction in self.settings.evaluate_at
@@ -225,30 +221,13 @@ class Trainer:
 
     def _gradients(self) -> Tensor:
         """Add up the gradients of this process's rows of the batch; its mean loss."""
-        rows = self.data.batch(self.step * self.team.count + self.team.rank, self.rows)
-        parts = torch.from_numpy(rows).to(self.team.device).split(self.micro)
-        total = None
-        for number, part in enumerate(parts, start=1):
-            with self._synchronising(number == len(parts)), self._precision():
-                loss = self.loss(part, self.settings.z_loss) / len(parts)
-                loss.backward()
-            loss = loss.detach()
-            total = loss if total is None else total + loss
-        return total
-
-    def _synchronising(self, last: bool) -> contextlib.AbstractContextManager:
-        """Exchange gradients between processes after the last micro batch only."""
-        if self.team.count == 1 or (last and not self.hardware.sharded):
-            return contextlib.nullcontext()
-        if self.hardware.sharded:
-            self.loss.set_requires_gradient_sync(last)
-            return contextlib.nullcontext()
-        return self.loss.no_sync()
-
-    def _precision(self) -> contextlib.AbstractContextManager:
-        if self.bfloat16:
-            return torch.autocast(self.team.device.type, torch.bfloat16)
-        return contextlib.nullcontext()
+        if self.steered is not None:
+            self.steered.before(self.step)
+        batch = self.data.batch(self.step * self.team.count + self.team.rank, self.rows)
+        rows = torch.from_numpy(batch).to(self.team.device)
+        if self.steered is not None:
+            return self.steered.gradients(self.step, rows)
+        return self.passes.mean(rows)
 
     def _evaluate(self, evaluate: Evaluate, fraction: float) -> None:
         """Evaluate the whole model in the first process and note the result."""
@@ -291,20 +270,20 @@ class Trainer:
             )
 
     def _time_to_stop(self) -> float:
-        """Seconds that one more step and a checkpoint may take, twice over, and a second."""
+        """The seconds to keep for one more step and a checkpoint: twice what they take, and one."""
         writing = self.checkpoints.cost
         if writing is None:
             # Weights and two moments of four bytes, written once and read once for their hash.
             writing = 12 * self.settings.model.parameters / WRITING_SPEED
         return 1.0 + 2 * (writing + self.slowest_step)
 
-    def _progress(self) -> Progress:
+    def _progress(self) -> RunProgress:
         done = (self.step - self.first_step) * self.settings.tokens / self.settings.steps
         speed = done / max(1e-9, time.monotonic() - self.started)
         known = self.losses.known
         recent = known[-10:]
         loss = sum(recent) / len(recent) if recent else float("nan")
-        return Progress(self.step, self.settings.steps, loss, speed)
+        return RunProgress(self.step, self.settings.steps, loss, speed)
 
     def save(self) -> None:
         """Write a checkpoint of this moment."""
@@ -317,6 +296,9 @@ class Trainer:
                 tensors[name] = value.cpu().clone()
         if self.team.first:
             tensors["losses"] = self.losses.tensor()
+            if self.steered is not None:
+                for name, array in self.steered.state().items():
+                    tensors[f"steering.{name}"] = torch.tensor(array)
             checkpoint = Checkpoint(self.step, tensors, self.seconds, self.evaluations)
             self.checkpoints.save(checkpoint)
         self.team.wait()
@@ -335,6 +317,9 @@ class Trainer:
             copy_into(tensor, checkpoint.tensors[name])
         self.optimizer.resume(checkpoint.step)
         self.losses.resume(checkpoint.tensors["losses"])
+        if self.steered is not None:
+            kept = {n: t for n, t in checkpoint.tensors.items() if n.startswith("steering.")}
+            self.steered.resume({n.removeprefix("steering."): t.numpy() for n, t in kept.items()})
         self.step, self.seconds_before = checkpoint.step, checkpoint.seconds
         self.evaluations = checkpoint.evaluations
 
@@ -363,7 +348,7 @@ class Trainer:
         return record
 
     def _record(self) -> dict[str, Any]:
-        """What ``run.json`` says."""
+        """The record of the finished run, which ``run.json`` holds."""
         settings, data = self.settings, self.data
         return {
             "hash": settings.hash,
@@ -371,7 +356,13 @@ class Trainer:
             "parameters": settings.model.parameters,
             "steps": settings.steps,
             "mix": {"requested": data.requested, "realised": data.realised},
+            "schedule": [
+                {"until_token": end, "mix": mix}
+                for end, mix in zip(data.ends, data.mixes, strict=True)
+            ],
+            "seen": {"tokens": data.counts, "epochs": data.repetition},
             "largest_repetition": data.largest_repetition,
+            **(self.steered.record() if self.steered is not None else {}),
             "losses": self.losses.curve(),
             "evaluations": self.evaluations,
             "seconds": self.seconds,

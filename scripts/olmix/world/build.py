@@ -74,7 +74,7 @@ def _write_tokenizer(grammar: Grammar, path: Path) -> None:
 
 
 def _write_corpus(grammar: Grammar, made: dict[str, Documents], out: Path) -> dict[str, int]:
-    """Token stores; returns the tokens of each, ends of text included."""
+    """Write a token store per domain; returns the tokens of each, ends of text included."""
     _, info = load_tokenizer(out / "tokenizer.json")
     tokens = {}
     for domain, documents in made.items():
@@ -113,7 +113,7 @@ def _domain_set(design: WorldDesign, tokens: dict[str, int]) -> DomainSet:
 def _record(
     design: WorldDesign, grammar: Grammar, seed: int, tokens: dict[str, int]
 ) -> dict[str, Any]:
-    """The contents of ``design.json``."""
+    """What was designed in, as ``design.json`` holds it."""
     return {
         "seed": seed,
         "vocabulary": len(grammar.vocabulary),

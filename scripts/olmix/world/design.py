@@ -14,8 +14,9 @@ from olmix.errors import OlmixError
 
 __all__ = ["DomainDesign", "TaskDesign", "WorldDesign"]
 
-KEYS = ("description", "words", "skills", "leak", "sentences", "domains")
-KEYS += ("shots", "instances", "tasks")
+KEYS = (
+    "description", "words", "skills", "leak", "sentences", "domains", "shots", "instances", "tasks",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ class WorldDesign:
                 skill: sum(tokens * shares[skill] for tokens, shares in parts) / total
                 for skill in self.skills
             }
-        return dict(design.skills)
+        return dict(design.skills or {})
 
     def support(self, task: str) -> dict[str, float]:
         """For each domain, the share of its words that shows what the task asks for, rightly."""
@@ -142,7 +143,7 @@ def _domain(
     leak: float,
     earlier: Mapping[str, DomainDesign],
 ) -> DomainDesign:
-    """One entry of ``domains``."""
+    """The domain that one entry of ``domains`` in a design file describes."""
     where = f"domain '{name}'"
     check_keys(entry, ("tokens", "skills", "union_of", "copy_of", "misread"), where=where)
     ways = [key for key in ("skills", "union_of", "copy_of") if key in entry]
@@ -174,14 +175,14 @@ def _domain(
 
 
 def _task(name: str, entry: Mapping[str, Any], skills: Mapping[str, Any]) -> TaskDesign:
-    """One entry of ``tasks``."""
+    """The task that one entry of ``tasks`` in a design file describes."""
     where = f"task '{name}'"
     check_keys(entry, ("family", "skills"), ("family", "skills"), where=where)
     return TaskDesign(name, str(entry["family"]), _shares(entry["skills"], skills, where))
 
 
 def _shares(entry: Mapping[str, Any], skills: Mapping[str, Any], where: str) -> dict[str, float]:
-    """Skills with shares that sum to 1."""
+    """The skills of an entry with their shares, which must sum to 1."""
     for skill, share in entry.items():
         if skill not in skills:
             raise OlmixError(f"{where}: no skill '{skill}'")

@@ -127,7 +127,7 @@ class Grammar:
             elif slot.kind == "step":
                 positions[name] = (given[0] + slot.step) % size
             else:
-                positions[name] = sum(given) % size
+                positions[name] = np.sum(given, axis=0) % size
         return {
             name: self._class_ids[skill.slots[name].word_class][position]
             for name, position in positions.items()

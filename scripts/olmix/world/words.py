@@ -13,8 +13,10 @@ __all__ = ["END_OF_TEXT", "seeded", "word_classes"]
 
 END_OF_TEXT = "<|endoftext|>"
 
-ONSETS = ("b", "br", "d", "dr", "f", "g", "gl", "h", "k", "kr", "l", "m", "n", "p", "pl", "r", "s")
-ONSETS += ("st", "t", "tr", "v", "z", "sh", "th")
+ONSETS = (
+    "b", "br", "d", "dr", "f", "g", "gl", "h", "k", "kr", "l", "m", "n", "p", "pl", "r", "s", "st",
+    "t", "tr", "v", "z", "sh", "th",
+)  # fmt: skip
 VOWELS = ("a", "e", "i", "o", "u", "ai", "ea", "ou")
 CODAS = ("b", "d", "k", "l", "m", "n", "r", "t", "v")
 # Far below what the syllables can make, so that looking for a new word ends soon.

@@ -1,0 +1,104 @@
+"""The scoreboard as a picture: a row per claim."""
+
+import textwrap
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+from olmix.claims.board import DEPENDS, SAME, with_interval
+from olmix.claims.rules import NOT_DECIDABLE, NOT_MEASURED, NOT_REPRODUCED, REPRODUCED
+from olmix.presentation.style import PAGE_WIDTH
+
+__all__ = ["scoreboard"]
+
+# Colour-blind safe (Okabe and Ito), and a symbol each.
+COLOURS = {
+    REPRODUCED: "#0072B2",
+    NOT_REPRODUCED: "#D55E00",
+    NOT_DECIDABLE: "#999999",
+    NOT_MEASURED: "#CCCCCC",
+}
+MARKERS = {REPRODUCED: "o", NOT_REPRODUCED: "X", NOT_DECIDABLE: "D", NOT_MEASURED: "s"}
+# Standings farther out are drawn at the edge.
+EDGE = 3.0
+_ROW_HEIGHT = 0.40  # inches
+_FONT = 5.8
+# Left edges of the columns, in inches, and how many characters fit.
+_COLUMNS = {"id": (0.0, 4), "claim": (0.28, 46), "paper": (2.38, 27), "here": (3.68, 28)}
+_AXIS = (4.85, 5.85)
+_VERDICT = 6.0
+
+
+def scoreboard(board: pd.DataFrame, estimates: pd.DataFrame, others: tuple[str, ...]) -> plt.Figure:
+    """Claim, paper's value, ours with its interval, standing of every estimate, verdict."""
+    rows = len(board)
+    height = (rows + 2) * _ROW_HEIGHT
+    figure = plt.figure(figsize=(PAGE_WIDTH, height))
+    text = figure.add_axes((0, 0, 1, 1))
+    text.set(xlim=(0, PAGE_WIDTH), ylim=(rows, -1.4))
+    text.axis("off")
+    width = (_AXIS[1] - _AXIS[0]) / PAGE_WIDTH
+    axis = figure.add_axes((_AXIS[0] / PAGE_WIDTH, 0, width, rows / (rows + 1.4)))
+    _standings(axis, board, estimates)
+    titles = ("", "claim", "the paper", "here, the first part")
+    for (left, _), title in zip(_COLUMNS.values(), titles, strict=True):
+        text.text(left, -0.35, title, fontsize=_FONT + 0.7, weight="bold", va="center")
+    repeated = f"verdict\n(and at {', '.join(others)})" if others else "verdict"
+    text.text(_VERDICT, -0.35, repeated, fontsize=_FONT + 0.7, weight="bold", va="center")
+    for number, row in board.iterrows():
+        _row(text, number + 0.5, row, others)
+        text.axhline(number, color="#DDDDDD", linewidth=0.4, zorder=0)
+    return figure
+
+
+def _row(text: plt.Axes, at: float, row: pd.Series, others: tuple[str, ...]) -> None:
+    cells = {
+        "id": row["id"],
+        "claim": row["claim"],
+        "paper": row["paper_value"],
+        "here": "–",
+    }
+    if row["verdict"] != NOT_MEASURED:
+        part = row["part"].replace("_", " ")
+        cells["here"] = f"{part}\n{with_interval(row)}\nwanted {row['bound']}"
+    for name, (left, width) in _COLUMNS.items():
+        lines = [textwrap.fill(line, width) for line in cells[name].split("\n")]
+        weight = "bold" if name == "id" else "normal"
+        text.text(left, at, "\n".join(lines), fontsize=_FONT, va="center", weight=weight)
+    verdict = row["verdict"]
+    text.plot(
+        _VERDICT, at, marker=MARKERS[verdict], color=COLOURS[verdict], markersize=6,
+        markeredgecolor="black", markeredgewidth=0.4,
+    )  # fmt: skip
+    lines = [verdict, *(_repeated(row[other]) for other in others)]
+    text.text(_VERDICT + 0.12, at, "\n".join(lines), fontsize=_FONT, va="center")
+
+
+def _repeated(found: str) -> str:
+    """What a scale that repeats this one says, in a word or two."""
+    word, _, rest = found.partition(": ")
+    return {SAME: "(same)", DEPENDS: f"({rest})"}.get(word, "(not run)")
+
+
+def _standings(axis: plt.Axes, board: pd.DataFrame, estimates: pd.DataFrame) -> None:
+    """Where every estimate stands: right of 1 it holds, left of -1 it is contradicted."""
+    rows = len(board)
+    axis.axvspan(-1, 1, color="#EEEEEE", linewidth=0)
+    axis.axvline(0, color="#888888", linewidth=0.6)
+    for number, row in board.iterrows():
+        part = estimates[estimates["id"] == row["id"]]
+        places = np.linspace(0.2, 0.8, len(part)) if len(part) > 1 else np.full(len(part), 0.5)
+        at = part["standing"].clip(-EDGE, EDGE).to_numpy()
+        colours = [
+            COLOURS[{"holds": REPRODUCED, "contradicted": NOT_REPRODUCED, "open": NOT_DECIDABLE}[s]]
+            for s in part["says"]
+        ]
+        axis.scatter(at, number + places, s=7, c=colours, linewidths=0, clip_on=False)
+        axis.axhline(number, color="#DDDDDD", linewidth=0.4, zorder=0)
+    axis.set(xlim=(-EDGE - 0.3, EDGE + 0.3), ylim=(rows, 0), yticks=[])
+    axis.xaxis.set_ticks_position("top")
+    axis.set_xticks([-EDGE, -1, 0, 1, EDGE], ["≤ -3", "-1", "0", "1", "≥ 3"], fontsize=_FONT)
+    axis.set_title("from the bound, in\nhalf-widths of the interval", fontsize=_FONT + 0.2, pad=3)
+    axis.spines[["left", "bottom", "top"]].set_visible(False)
+    axis.tick_params(length=2, pad=1)

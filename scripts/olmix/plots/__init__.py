@@ -1,1 +1,0 @@
-"""Figures: one function each, all in the style of `olmix.plots.style`."""

@@ -1,0 +1,1 @@
+"""What a reader sees: style of figures, captions, report, gallery and rule graph."""

@@ -1,0 +1,137 @@
+// The explorer itself: what is moved, what follows, what is taken along.
+"use strict";
+
+const SETTLED = 250; // ms without a move before the slower parts follow
+
+function explore(data) {
+  const law = decodeLaw(data.law, "float64");
+  const replicates = data.replicates.map((members) => decodeLaw(members, "float32"));
+  const baseline = {
+    law: predict(law, data.natural),
+    members: law.map((member) => predictMember(member, data.natural)),
+    replicates: replicates.map((replicate) => predict(replicate, data.natural)),
+  };
+  let state = fromHash(data, location.hash);
+  let mix = null; // what is shown: the last request that had an answer
+  let waiting = null;
+
+  const change = (edit) => {
+    edit(state);
+    schedule();
+  };
+  const controls = requestControls(data, change);
+  const sources = sourceTable(data);
+  const domains = domainTable(data, (j, share) => change((next) => (next.held[j] = share)));
+  const families = familyList(data, (list, at, value) => change((next) => (next[list][at] = value)));
+  const laws = lawStrips(law, replicates.length);
+
+  /** Follow the state at the next frame, however many events came before it. */
+  function schedule() {
+    if (waiting === null) waiting = requestAnimationFrame(() => ((waiting = null), follow()));
+  }
+
+  function follow() {
+    const request = requestOf(data, state);
+    const answer = request.shares.some(isNaN)
+      ? { problem: "every task has weight 0" }
+      : propose(law, request, data.domains);
+    document.body.classList.toggle("stale", Boolean(answer.problem));
+    byId("problem").hidden = !answer.problem;
+    byId("export").disabled = Boolean(answer.problem);
+    controls.show(state);
+    if (answer.problem) byId("problem").textContent = `No mix: ${answer.problem}. ${remedy(data, state)}`;
+    else mix = describe(answer, request);
+    if (mix) show();
+    settle();
+  }
+
+  /** The answer with everything that is read off it. */
+  function describe(answer, request) {
+    const { weights } = answer;
+    const seen = state.capped
+      ? { R: state.R, times: weights.map((weight, j) => (weight * state.R) / data.tokens[j]) }
+      : null;
+    const predicted = predict(law, weights);
+    const refitted = replicates.map((replicate) => predict(replicate, weights));
+    return { ...answer, request, caps: request.caps, held: request.held, seen, predicted, refitted,
+      intervals: null };
+  }
+
+  /** BPB before and after of some tasks together, with the interval of the gain. */
+  function gainOf(tasks) {
+    const { shares } = mix.request;
+    const share = tasks.reduce((sum, i) => sum + shares[i], 0);
+    // Tasks without weight are shown by their plain average.
+    const of = (values) => tasks.reduce((sum, i) => sum + values[i] * (share ? shares[i] / share : 1 / tasks.length), 0);
+    const gains = mix.refitted.map((values, b) => 1 - of(values) / of(baseline.replicates[b]));
+    return {
+      before: of(baseline.law), after: of(mix.predicted), share, gains,
+      interval: gains.length ? centralInterval(gains, data.level) : null,
+    };
+  }
+
+  function show() {
+    const everything = data.tasks.map((_, i) => i);
+    const total = gainOf(everything);
+    mix.gain = total;
+    showGain(data, total, replicates.length);
+    const { shares } = mix.request;
+    const members = law.map((member, l) => ({
+      before: average(shares, baseline.members[l]),
+      after: average(shares, predictMember(member, mix.weights)),
+    }));
+    laws.show(total, members);
+    showMixWords(data, mix);
+    sources.show(mix);
+    domains.show(mix);
+    families.show(data.families.map((family) => ({
+      ...gainOf(family.tasks), tasks: family.tasks.map((i) => gainOf([i])),
+    })), state);
+  }
+
+  // The order of rows, the link and the intervals of the weights follow when the reader pauses.
+  let pause = null;
+  function settle() {
+    clearTimeout(pause);
+    pause = setTimeout(() => {
+      remember(toHash(data, state));
+      if (!mix) return;
+      domains.arrange(mix, byId("order").value);
+      resolve([], mix);
+    }, SETTLED);
+  }
+
+  /** Solve every replicate again, one at a time so that the page stays awake. */
+  function resolve(found, of) {
+    if (of !== mix || of.intervals || !replicates.length) return;
+    if (found.length === replicates.length) {
+      mix.intervals = data.domains.map((_, j) => centralInterval(found.map((p) => p[j]), data.level));
+      domains.show(mix);
+      return;
+    }
+    pause = setTimeout(() => resolve([...found, optimumOf(replicates[found.length], of)], of), 0);
+  }
+
+  function optimumOf(replicate, of) {
+    return propose(replicate, { ...of.request, tolerance: 1e-7 }, data.domains).weights;
+  }
+
+  /** The mix as a file, with all its intervals however soon it is asked for. */
+  function save() {
+    if (replicates.length) resolve(replicates.map((replicate) => optimumOf(replicate, mix)), mix);
+    download("mix.json", mixRecord(data, mix));
+  }
+
+  byId("order").addEventListener("change", () => mix && domains.arrange(mix, byId("order").value));
+  byId("more").addEventListener("click", () => (domains.toggle(), domains.arrange(mix, byId("order").value)));
+  byId("reset").addEventListener("click", () => ((state = startingState(data)), schedule()));
+  byId("export").addEventListener("click", save);
+  byId("link").addEventListener("click", () => copyLink(toHash(data, state)));
+  addEventListener("hashchange", () => ((state = fromHash(data, location.hash)), schedule()));
+
+  introduce(data);
+  follow();
+  if (mix) domains.arrange(mix, "weight");
+}
+
+explore(JSON.parse(byId("data").textContent));

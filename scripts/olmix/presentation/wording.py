@@ -1,0 +1,55 @@
+"""How numbers and names are written in sentences."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from olmix.files import read_json
+from olmix.regressors import FAMILIES
+from olmix.updates.strategies import STRATEGIES
+
+__all__ = ["difference", "interval", "listed", "named", "percent", "repeated", "spoken"]
+
+
+def spoken(name: str) -> str:
+    """A name of the code as it is said: families and strategies have a label of their own."""
+    if name in FAMILIES:
+        return FAMILIES[name].label
+    if name in STRATEGIES:
+        return STRATEGIES[name].label
+    return name.replace("_", " ").replace("-", " ")
+
+
+def listed(words: Iterable[str]) -> str:
+    """a, b and c; nothing is none."""
+    words = list(words) or ["none"]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def named(values: Mapping[str, float], digits: int = 3, say: Callable[[str], str] = spoken) -> str:
+    """Each name with its value: ``exact: 0.330, search: 0.331``."""
+    return ", ".join(f"{say(name)}: {value:.{digits}f}" for name, value in values.items())
+
+
+def repeated(answer: Path) -> str:
+    """What the error bars of target BPB are; nothing where there are none."""
+    repeats = read_json(answer / "provenance.json")["target_repeats"]
+    if repeats == 1:
+        return ""
+    return f" Target BPB is the mean of {repeats} data orders, with its standard error."
+
+
+def difference(value: float, digits: int = 3) -> str:
+    """A number with its sign."""
+    return f"{value:+.{digits}f}".replace("-", "−")
+
+
+def percent(value: float, digits: int = 0) -> str:
+    """A share as a percentage."""
+    return f"{100 * value:.{digits}f} %"
+
+
+def interval(ends: Sequence[float], digits: int = 3) -> str:
+    """A 95 % interval, and whether it leaves the sign open."""
+    low, high = ends
+    text = f"95 % interval {difference(low, digits)} to {difference(high, digits)}"
+    return text + (", so not decided" if low <= 0 <= high else "")

@@ -1,0 +1,1 @@
+"""Where results come from: environment, job logs, progress, a file traced to its inputs."""

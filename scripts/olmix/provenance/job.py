@@ -1,0 +1,45 @@
+"""What every script of the workflow does around its work: log, and fail in one clear line."""
+
+import contextlib
+import logging
+import sys
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+from olmix.errors import OlmixError
+from olmix.provenance.environment import environment_line
+
+__all__ = ["job_log"]
+
+
+@contextlib.contextmanager
+def job_log(path: str | Path) -> Iterator[None]:
+    """Send logging to ``path`` and to stderr; an error ends up in both, and ends the job.
+
+    The log begins with the commit, versions and machine, for `olmix.provenance.trace`.
+    A refusal of ours is one line; anything else is a bug and keeps its traceback in the log.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8") as file:
+        file.write(environment_line() + "\n")
+        logging.basicConfig(
+            level=logging.INFO,
+            format="%(asctime)s %(message)s",
+            handlers=[logging.StreamHandler(file), logging.StreamHandler(sys.stderr)],
+            force=True,
+        )
+        # Embedding a font in a PDF is told in hundreds of lines otherwise.
+        logging.getLogger("fontTools").setLevel(logging.WARNING)
+        try:
+            yield
+        except OlmixError as error:
+            logging.error("error: %s", error)
+            sys.exit(2)
+        except Exception:
+            logging.error("unexpected error, see %s", path)
+            file.write(traceback.format_exc())
+            raise
+        finally:
+            logging.shutdown()

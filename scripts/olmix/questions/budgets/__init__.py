@@ -1,0 +1,1 @@
+"""Main results under tight caps and at low budgets."""

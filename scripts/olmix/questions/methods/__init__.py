@@ -1,0 +1,1 @@
+"""Mixing methods side by side."""

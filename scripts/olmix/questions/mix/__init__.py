@@ -1,0 +1,1 @@
+"""Which mix of one's own text?"""

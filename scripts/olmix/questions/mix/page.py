@@ -1,0 +1,79 @@
+"""The page of one's own mix: what to use, what it gains, how sure that is, what limits it."""
+
+import html
+from pathlib import Path
+
+import pandas as pd
+
+from olmix.files import read_json
+from olmix.presentation.report.pages import html_table, page, provenance_lines
+from olmix.questions.mix.captions import finding
+from olmix.questions.mix.figures import LABELS
+
+__all__ = ["mix_page"]
+
+
+def mix_page(answer: Path) -> str:
+    """The page as HTML; its figures and the explorer lie beside it."""
+    found = read_json(answer / "summary.json")
+    provenance = read_json(answer / "provenance.json")
+    title = f"The mix of {provenance['scale']}, stage {found['stage']}"
+    blocks = [
+        f"<p><b>{html.escape(finding(answer))}</b></p>",
+        _figures("mix", "mix_gain"),
+        "<h3>The mix</h3>",
+        html_table(_weights(answer)),
+        "<p>times seen: in the run that the mix is for. low, high: of the weight, by refitting on "
+        "resampled proxies.</p>",
+        "<h3>What was measured</h3>",
+        html_table(_gains(answer)),
+        _predicted(found),
+        "<h3>What limits it</h3>",
+        "<ul>" + "".join(f"<li>{html.escape(line)}</li>" for line in found["limits"]) + "</ul>",
+        "<h3>Task by task</h3>",
+        _figures("mix_tasks"),
+        _explorer(answer),
+        "<p>Files: <a href='mix.json'>mix.json</a>, <a href='mix.csv'>mix.csv</a>, "
+        "<a href='gains.csv'>gains.csv</a>, <a href='tasks.csv'>tasks.csv</a></p>",
+        "<footer>" + " · ".join(map(html.escape, provenance_lines(provenance))) + "</footer>",
+    ]
+    return page(title, blocks)
+
+
+def _figures(*names: str) -> str:
+    images = (f"<img src='{name}.png' alt='{name}' style='max-width:30em'>" for name in names)
+    return f"<p>{' '.join(images)}</p>"
+
+
+def _weights(answer: Path) -> pd.DataFrame:
+    frame = pd.read_csv(answer / "mix.csv").sort_values("weight", ascending=False)
+    shown = frame[["domain", "tokens", "natural", "weight", "low", "high", "times_seen"]].round(4)
+    note = ["at its cap" if capped else "" for capped in frame["at_cap"]]
+    return shown.rename(columns={"times_seen": "times seen"}).assign(**{"": note})
+
+
+def _gains(answer: Path) -> pd.DataFrame:
+    frame = pd.read_csv(answer / "gains.csv").round(2)
+    frame["over"] = frame["over"].map(LABELS)
+    return frame.rename(
+        columns={"over": "lower BPB than the", "gain": "gain, %", "low": "from", "high": "to"}
+    )
+
+
+def _predicted(found: dict) -> str:
+    if "predicted_gain" not in found:
+        return ""
+    low, high = found["predicted_gain_interval"]
+    return (
+        f"<p>The law ({html.escape(found['family'])}) predicted, for proxies, "
+        f"{found['predicted_gain']:+.1f} % over natural ({low:+.1f} to {high:+.1f}).</p>"
+    )
+
+
+def _explorer(answer: Path) -> str:
+    if not (answer / "explore.html").is_file():
+        return ""
+    return (
+        "<p><a href='explore.html'>Explore</a>: the law solved again as you move k, R, λ and the "
+        "weights of tasks.</p>"
+    )

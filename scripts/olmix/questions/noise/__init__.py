@@ -1,0 +1,1 @@
+"""How far runs on the same mix differ."""

@@ -1,0 +1,1 @@
+"""Each update operator alone (App. on operators)."""

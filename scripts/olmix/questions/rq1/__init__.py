@@ -1,0 +1,1 @@
+"""RQ1: how small may a proxy be?"""

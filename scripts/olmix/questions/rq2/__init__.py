@@ -1,0 +1,1 @@
+"""RQ2: how many proxy runs does a swarm need?"""

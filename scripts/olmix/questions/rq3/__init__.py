@@ -1,0 +1,1 @@
+"""RQ3: from which distribution is a swarm drawn?"""

@@ -1,0 +1,1 @@
+"""RQ4: which regression family?"""

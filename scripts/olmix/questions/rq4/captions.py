@@ -1,0 +1,65 @@
+"""Captions of RQ4: which regression family?"""
+
+from pathlib import Path
+
+import pandas as pd
+
+from olmix.files import read_json
+from olmix.presentation.wording import listed, named, repeated, spoken
+
+__all__ = ["TABLES", "finding", "fit_by_domains", "regression_models", "regression_models_sources"]
+
+TABLES = {
+    "fit": "Fit of every family for each swarm size and seed, over topics and sources.",
+    "downstream": "Target BPB and predicted BPB of the mix each family proposes.",
+    "fit_by_domains": "Fit of every family for the m largest topics, by swarm size and seed.",
+    "bimix_autoscale_solvers": "Target BPB of BiMix and AutoScale under each solver.",
+}
+
+
+def finding(answer: Path) -> str:
+    """Which family fits and proposes best over topics."""
+    return _level(answer, "topics")
+
+
+def regression_models(answer: Path) -> str:
+    """What the figure of regression families over topics shows."""
+    return _figure(answer, "topics")
+
+
+def regression_models_sources(answer: Path) -> str:
+    """What the figure of regression families over sources shows."""
+    return _figure(answer, "sources")
+
+
+def _figure(answer: Path, level: str) -> str:
+    shown = f"Fit against swarm size (left), target BPB of the mix (right).{repeated(answer)}"
+    return f"{shown} {_level(answer, level)}"
+
+
+def fit_by_domains(answer: Path) -> str:
+    """What the figure of the fit for every number of domains shows."""
+    summary = read_json(answer / "summary.json")
+    best = listed(
+        f"{spoken(list(sizes.values())[-1])} (m = {m}, K = {list(sizes)[-1]})"
+        for m, sizes in summary["best_family_by_domains"].items()
+    )
+    return f"Fit against swarm size for the m largest topics. Best at the largest swarm: {best}."
+
+
+def _level(answer: Path, level: str) -> str:
+    found = read_json(answer / "summary.json")[level]
+    fits = {family: values["mean"] for family, values in found["fit_at_largest"].items()}
+    fits = dict(sorted(fits.items(), key=lambda item: -item[1]))
+    best = listed(
+        f"{spoken(family)} (K = {listed(part.index)})"
+        for family, part in pd.Series(found["best_fit_by_size"]).groupby(
+            found["best_fit_by_size"], sort=False
+        )
+    )
+    lowest, above = found["lowest_target_bpb"], found["target_bpb_above_best"]
+    return (
+        f"Over {level}, the best fit is that of {best}; at the largest swarm: {named(fits)}. "
+        f"The mix of {spoken(lowest)} has the lowest target BPB, "
+        f"{found['target_bpb'][lowest]:.3f}; log-linear's is {above['log_linear']:.3f} above it."
+    )

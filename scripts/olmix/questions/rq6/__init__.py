@@ -1,0 +1,1 @@
+"""RQ6: where are repetition caps enforced?"""

@@ -1,0 +1,1 @@
+"""RQ7: which solver?"""

@@ -1,0 +1,41 @@
+"""Captions of RQ7: which solver?"""
+
+from pathlib import Path
+
+from olmix.files import read_json
+from olmix.presentation.wording import named, repeated
+from olmix.questions.rq7.plan import label
+
+__all__ = ["TABLES", "finding", "solvers", "solvers_sources"]
+
+TABLES = {"solvers": "Target BPB and predicted BPB of each solver's mix, over topics and sources."}
+
+
+def finding(answer: Path) -> str:
+    """Measured and predicted BPB of the solvers over topics."""
+    return _level(answer, "topics")
+
+
+def solvers(answer: Path) -> str:
+    """What the figure of the solvers over topics shows."""
+    return _figure(answer, "topics")
+
+
+def solvers_sources(answer: Path) -> str:
+    """What the figure of the solvers over sources shows."""
+    return _figure(answer, "sources")
+
+
+def _figure(answer: Path, level: str) -> str:
+    shown = f"Target BPB (left) and predicted BPB (right) of each solver's mix.{repeated(answer)}"
+    return f"{shown} {_level(answer, level)}"
+
+
+def _level(answer: Path, level: str) -> str:
+    found = read_json(answer / "summary.json")[level]
+    measured = named(found["measured_bpb"], say=label)
+    return (
+        f"Over {level}, {label(found['lowest_predicted'])} predicts the lowest BPB "
+        f"({named(found['predicted_bpb'], say=label)}); measured with the target, "
+        f"{label(found['lowest_measured'])} is the lowest ({measured})."
+    )

@@ -1,0 +1,39 @@
+"""Figures of RQ7: measured and predicted BPB of the solvers."""
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from olmix.presentation.bars import bpb_bars, either_side
+from olmix.presentation.style import PAGE_WIDTH
+from olmix.questions.rq7.plan import label
+
+__all__ = ["solvers", "solvers_sources"]
+
+
+def solvers(answer: Path) -> plt.Figure:
+    """Solvers over topics: target BPB (left), predicted proxy BPB (right)."""
+    return _solvers(answer, "topics")
+
+
+def solvers_sources(answer: Path) -> plt.Figure:
+    """Solvers over sources: target BPB (left), predicted proxy BPB (right)."""
+    return _solvers(answer, "sources")
+
+
+def _solvers(answer: Path, level: str) -> plt.Figure:
+    frame = pd.read_csv(answer / "solvers.csv")
+    frame = frame[frame["level"] == level].set_index("solver")
+    figure, axes = plt.subplots(1, 2, figsize=(PAGE_WIDTH * 0.75, 2.2), layout="constrained")
+    labels = [label(name) for name in frame.index]
+    bpb_bars(
+        axes[0], labels, frame["measured_bpb"], errors=either_side(frame["measured_error"]),
+        highlight=frame["measured_bpb"].argmin(),
+    )  # fmt: skip
+    axes[0].set_ylabel("average BPB of the target")
+    bpb_bars(axes[1], labels, frame["predicted_bpb"], highlight=frame["predicted_bpb"].argmin())
+    axes[1].set_ylabel("predicted average BPB (proxy)")
+    for axis in axes:
+        axis.set_xlabel("solver")
+    return figure

@@ -1,0 +1,1 @@
+"""Main results: every strategy through all updates (§5.1)."""

@@ -1,0 +1,32 @@
+"""Choosing from the data: folds of a swarm's runs, and how wrong predictions of unseen runs are."""
+
+import numpy as np
+
+__all__ = ["held_out_folds", "scored_tasks", "share_of_spread"]
+
+# Few runs make folds that leave a law much less to learn from: there are more of them then.
+_FOLDS, _FOLDS_OF_FEW, _FEW_RUNS = 6, 12, 80
+# Choices for a swarm as a whole are made on this many of its tasks: more hardly change them.
+_SCORED_TASKS = 8
+
+
+def held_out_folds(runs: int, seed: int = 0) -> np.ndarray:
+    """Which runs each fold holds out: (folds, runs), every run in one fold."""
+    count = min(runs, _FOLDS_OF_FEW if runs < _FEW_RUNS else _FOLDS)
+    folds = np.random.default_rng(seed).permutation(runs) % count
+    return folds == np.arange(count)[:, None]
+
+
+def scored_tasks(tasks: int) -> np.ndarray:
+    """Places of the tasks that choices are scored on, spread evenly over all of them."""
+    return np.unique(np.linspace(0, tasks - 1, min(tasks, _SCORED_TASKS)).round().astype(int))
+
+
+def share_of_spread(predicted: np.ndarray, measured: np.ndarray) -> float:
+    """Mean absolute error as a share of each task's mean absolute deviation, mean over tasks.
+
+    Absolute, as single runs that a law misses by far should not decide.
+    """
+    errors = np.abs(predicted - measured).mean(0)
+    spread = np.abs(measured - measured.mean(0)).mean(0)
+    return float((errors / np.maximum(spread, 1e-300)).mean())

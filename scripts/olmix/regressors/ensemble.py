@@ -1,0 +1,124 @@
+"""Convex laws combined: f_i(p) = Σ_l w_l·f_il(p), weights by cross-validation. Not in the paper.
+
+Laws that fit a swarm about as well disagree away from it. Their weighted sum is convex as they are,
+and with weights chosen on runs that the members had not seen it is never much worse than the best
+of them, which is a different one on every swarm.
+"""
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from scipy.optimize import nnls
+
+from olmix.errors import OlmixError
+from olmix.regressors.base import Regressor
+from olmix.regressors.cross_validation import held_out_folds, scored_tasks, share_of_spread
+from olmix.regressors.diminishing import Diminishing
+from olmix.regressors.log_linear import LogLinear
+from olmix.regressors.terms import Term
+
+__all__ = ["Ensemble"]
+
+# What an ensemble can be made of: families whose laws have the form of `olmix.regressors.terms`.
+_MEMBERS = {family.family: family for family in (LogLinear, Diminishing)}
+# Members lighter than this are left out: they would cost cones and time, and move nothing.
+_LEAST_WEIGHT = 0.02
+
+
+class Ensemble(Regressor):
+    """Log-linear and diminishing laws, weighted for the swarm as a whole by stacking.
+
+    Parameters
+    ----------
+    members
+        Families to combine.
+
+    Attributes
+    ----------
+    members_ : the fitted regressors; weights_ : (members,), sum to one;
+    errors_ : {family: error of unseen runs as a share of their spread}, the ensemble's own too.
+    """
+
+    family = "ensemble"
+    learned = ("weights_", "errors_")
+
+    def __init__(self, *, members: tuple[str, ...] = ("log_linear", "diminishing")) -> None:
+        self.members = members
+
+    def _fit(self, X: np.ndarray, Y: np.ndarray) -> None:
+        unknown = [name for name in self.members if name not in _MEMBERS]
+        if unknown or not self.members:
+            raise OlmixError(
+                f"ensemble of {list(self.members)}: expected some of {', '.join(_MEMBERS)}"
+            )
+        tasks, folds = scored_tasks(Y.shape[1]), held_out_folds(len(X))
+        self.members_ = tuple(_MEMBERS[name]() for name in self.members)
+        unseen = [member.fit_and_cross_predict(X, Y, folds, tasks) for member in self.members_]
+        self.weights_ = _stack(unseen, Y[:, tasks])
+        combined = np.tensordot(self.weights_, unseen, axes=1)
+        named = dict(zip((*self.members, self.family), (*unseen, combined), strict=True))
+        self.errors_ = {
+            name: share_of_spread(predicted, Y[:, tasks]) for name, predicted in named.items()
+        }
+
+    def _predict(self, X: np.ndarray) -> np.ndarray:
+        return np.tensordot(self.weights_, [m.predict(X) for m in self.members_], axes=1)
+
+    def refit(self, X: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> list["Ensemble"]:
+        """Every member refitted on reweighted runs, the weights of the members as they are."""
+        columns = [member.refit(X, Y, weights) for member in self.members_]
+        return [self._of(members) for members in zip(*columns, strict=True)]
+
+    def _of(self, members: tuple[Regressor, ...]) -> "Ensemble":
+        model = Ensemble(members=self.members)
+        model.n_domains_, model.members_ = self.n_domains_, members
+        model.weights_, model.errors_ = self.weights_, self.errors_
+        return model
+
+    def choices(self) -> tuple[str, ...]:
+        """The weight of every law with its error, and what each law chose itself."""
+        parts = ", ".join(
+            f"{weight:.2f} × {name} ({self.errors_[name]:.3f})"
+            for name, weight in zip(self.members, self.weights_, strict=True)
+        )
+        own = f"law: {parts}; together {self.errors_[self.family]:.3f} (error of unseen runs)"
+        return (own, *(line for member in self.members_ for line in member.choices()))
+
+    def terms(self) -> tuple[Term, ...]:
+        """The members' terms, weighted; members without weight are left out."""
+        return tuple(
+            replace(term, weight=weight * term.weight)
+            for weight, member in zip(self.weights_, self.members_, strict=True)
+            if weight > 0
+            for term in member.terms()
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As every regressor, with the members' own records."""
+        return super().to_dict() | {"members": [member.to_dict() for member in self.members_]}
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> Self:
+        """Rebuild an ensemble and its members from `to_dict`."""
+        record["settings"]["members"] = tuple(record["settings"]["members"])
+        model = super().from_dict(record)
+        model.members_ = tuple(
+            _MEMBERS[member["family"]].from_dict(member) for member in record["members"]
+        )
+        return model
+
+
+def _stack(unseen: list[np.ndarray], measured: np.ndarray) -> np.ndarray:
+    """Weights on the simplex that predict unseen runs best, each task in units of its spread."""
+    scale = np.maximum(np.abs(measured - measured.mean(0)).mean(0), 1e-300)
+    columns = np.column_stack([((values - measured) / scale).ravel() for values in unseen])
+    # Single runs that a member misses by far should not decide: errors are cut at a few spreads.
+    columns = np.clip(columns, -3.0, 3.0)
+    # min ‖Σ w_l·error_l‖ with Σw = 1, w ≥ 0: a heavy row asks for the sum.
+    heavy = 1e3 * np.sqrt((columns**2).sum(0).max() + 1e-300)
+    weights, _ = nnls(
+        np.vstack([columns, np.full(len(unseen), heavy)]), np.r_[np.zeros(len(columns)), heavy]
+    )
+    weights = np.where(weights < _LEAST_WEIGHT * weights.sum(), 0.0, weights)
+    return weights / weights.sum()

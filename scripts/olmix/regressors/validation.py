@@ -1,0 +1,59 @@
+"""Regression fit: how well a surrogate predicts runs it has not seen (§3.3, RQ4)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from olmix.proposers.method import Method
+from olmix.regressors.surrogate import Surrogate, outputs_of, pearson_by_output
+from olmix.tables import SwarmTable
+
+__all__ = ["HeldOut", "score", "validate"]
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """A surrogate, the runs it was fitted on, the runs it was not, and its correlations there."""
+
+    surrogate: Surrogate
+    train: SwarmTable
+    test: SwarmTable
+    by_output: np.ndarray  # Pearson correlation of each output over the test runs
+    average: float  # Pearson correlation of the average BPB
+
+    @property
+    def mean(self) -> float:
+        """The paper's regression fit: the mean over outputs."""
+        return float(self.by_output.mean())
+
+
+def score(
+    surrogate: Surrogate,
+    train: SwarmTable,
+    test: SwarmTable,
+    families: Mapping[str, list[str]] | None = None,
+) -> HeldOut:
+    """Correlate predictions with what the test runs measured."""
+    _, weights, measured = outputs_of(test, surrogate.granularity, families or {})
+    predicted = surrogate.predict(test.mixes)
+    average = pearson_by_output((predicted @ weights)[:, None], (measured @ weights)[:, None])
+    by_output = pearson_by_output(predicted, measured)
+    return HeldOut(surrogate, train, test, by_output, float(average[0]))
+
+
+def validate(
+    method: Method,
+    swarm: SwarmTable,
+    *,
+    held_out: int,
+    seed: int,
+    size: int | None = None,
+    families: Mapping[str, list[str]] | None = None,
+) -> HeldOut:
+    """Set ``held_out`` runs aside, fit on the rest (or on ``size`` of them), and score."""
+    train, test = swarm.split(held_out, seed)
+    if size is not None:
+        chosen = np.random.default_rng(seed).permutation(len(train))[:size]
+        train = train.rows(np.sort(chosen))
+    return score(method.fit(train, families), train, test, families)

@@ -1,0 +1,1 @@
+"""Runs without training: a law of known form, drawn from a design, with noise."""

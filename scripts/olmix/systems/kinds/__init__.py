@@ -1,0 +1,1 @@
+"""The kinds of algorithms: what each is asked, and what it answers."""

@@ -1,0 +1,50 @@
+"""ODM: online data mixing as a bandit whose arms are domains and whose reward is their loss."""
+
+import math
+
+import numpy as np
+
+from olmix.systems.kinds.steering import MovingMix, Seen, equal_stretches
+
+__all__ = ["ODM", "exploration"]
+
+
+def exploration(arms: int, turn: int) -> float:
+    """ε = min(1/K, √(ln K/(K·t))): the least probability of each of K arms at turn t."""
+    return min(1 / arms, math.sqrt(math.log(arms) / (arms * turn)))
+
+
+class ODM(MovingMix):
+    """Domains that are still hard are read more.
+
+    The reward R of a domain is a running average of exp(loss); the mix is
+    (1 − Kε)·R/ΣR + ε, decided ``updates`` times along the run.
+    """
+
+    kept = ("rewards", "turn")
+
+    def __init__(
+        self, mix: np.ndarray, steps: int, *, updates: int = 100, memory: float = 0.9
+    ) -> None:
+        super().__init__(mix, steps)
+        self.updates, self.memory = updates, memory
+        self.rewards, self.turn = np.zeros(len(mix)), np.zeros(1)
+
+    @property
+    def ends(self) -> list[int]:
+        """The ends of equal stretches: the mix is decided anew after each."""
+        return equal_stretches(self.steps, self.updates)
+
+    def next_mix(self, seen: Seen) -> np.ndarray:
+        """Note the rewards of the domains read; the next mix is the bandit's probabilities."""
+        known = ~np.isnan(seen.losses)
+        fresh = self.memory * self.rewards[known] + (1 - self.memory) * np.exp(seen.losses[known])
+        self.rewards = self.rewards.copy()
+        self.rewards[known] = fresh
+        self.turn = self.turn + 1
+        arms = len(self.rewards)
+        least = exploration(arms, int(self.turn[0]))
+        return (1 - arms * least) * self.rewards / self.rewards.sum() + least
+
+
+ALGORITHM = ODM

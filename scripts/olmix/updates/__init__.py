@@ -1,0 +1,1 @@
+"""Updates of the domain set, strategies that answer them, and when reuse is safe (§4)."""

@@ -1,0 +1,73 @@
+"""The scoreboard's picture: a row per claim, every estimate where it stands."""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+
+from olmix.claims.figures import COLOURS, EDGE, MARKERS, scoreboard
+from olmix.claims.rules import VERDICTS
+from olmix.presentation.style import save, style
+
+
+@pytest.fixture(autouse=True)
+def in_style():
+    with style():
+        yield
+    plt.close("all")
+
+
+@pytest.fixture
+def board():
+    rows = [
+        {"id": f"C{n}", "claim": f"Claim {n}", "paper_value": f"said {n}", "part": "a_part",
+         "value": 0.5, "low": 0.25, "high": 0.75, "bound": "≥ 0.1", "verdict": verdict,
+         "other": other}
+        for n, (verdict, other) in enumerate(
+            zip(VERDICTS, ("same", "seed-dependent: reproduced", "not run: do it", "same"),
+                strict=True))
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+ESTIMATES = pd.DataFrame(
+    [
+        ("C0", 1.6, "holds"),
+        ("C0", 40.0, "holds"),
+        ("C1", -2.0, "contradicted"),
+        ("C2", 0.3, "open"),
+    ],
+    columns=["id", "standing", "says"],
+)
+
+
+def test_every_verdict_has_its_colour_and_its_symbol():
+    assert set(COLOURS) == set(MARKERS) == set(VERDICTS)
+    assert len(set(COLOURS.values())) == len(set(MARKERS.values())) == len(VERDICTS)
+
+
+def test_rows_say_what_the_board_says(board):
+    figure = scoreboard(board, ESTIMATES, ("other",))
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    assert {"C0", "Claim 3", "said 2"} <= set(texts)
+    assert "a part\n0.5 [0.25, 0.75]\nwanted ≥ 0.1" in texts
+    assert {
+        "reproduced\n(same)",
+        "not reproduced\n(reproduced)",
+        "not decidable\n(not run)",
+    } <= set(texts)
+    # What is not measured shows no number.
+    assert "–" in texts
+
+
+def test_estimates_stand_in_their_claims_row(board):
+    axis = scoreboard(board, ESTIMATES, ()).axes[1]
+    points = [tuple(p) for c in axis.collections for p in c.get_offsets() if len(p)]
+    places = {(round(x, 3), int(y)) for x, y in points if x or y}
+    assert {(1.6, 0), (EDGE, 0), (-2.0, 1), (0.3, 2)} <= places
+
+
+def test_it_is_a_page_wide(board, tmp_path):
+    figure = scoreboard(board, ESTIMATES, ())
+    assert figure.get_size_inches()[0] == pytest.approx(7.0)
+    save(figure, tmp_path / "claims.pdf")
+    assert (tmp_path / "claims.png").stat().st_size > 1000

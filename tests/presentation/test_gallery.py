@@ -1,0 +1,173 @@
+"""The README quotes results: its blocks are what the numbers render, the numbers what was found."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from olmix.errors import OlmixError
+from olmix.files import read_json, write_json
+from olmix.presentation import gallery
+from olmix.presentation.gallery import refresh, render_claims, render_main, render_questions
+
+ENTRY = {"c": 3, "improvement": 12.0, "low": 11.0, "high": 12.5, "proxy_runs": 272,
+         "share_of_full_recomputation": 0.98, "fewer_runs": 0.67}  # fmt: skip
+NUMBERS = {
+    "scale": "tiny",
+    "commit": "abc",
+    "notice": None,
+    "runs": {"proxy": 1234, "target": 56},
+    "updates": {
+        "strategies": {
+            "full_recomputation-c3": {
+                **ENTRY, "strategy": "full_recomputation", "improvement": 12.2, "proxy_runs": 832,
+            },
+            "partial_mixture_reuse-c3": {**ENTRY, "strategy": "partial_mixture_reuse"},
+        },
+        "data_efficiency": 3.05,
+    },
+    "claims": [
+        {"id": "C01", "claim": "a | b", "paper": "0.9", "ours": "0.8", "verdict": "reproduced",
+         "again": "same"},
+        {"id": "C02", "claim": "c", "paper": "1", "ours": "–", "verdict": "not measured",
+         "again": "not run"},
+    ],
+    "questions": [
+        {"question": "rq7", "title": "RQ7 Which solver?", "command": "snakemake results/rq7/",
+         "figures": ["solvers"], "hours": 0.0367, "gpu_hours": 1234.5},
+        {"question": "rq1", "title": "RQ1", "command": "snakemake results/rq1/",
+         "figures": ["proxy_size"], "hours": None, "gpu_hours": None},
+    ],
+}  # fmt: skip
+
+
+def blocks(name: str, inside: str = "old") -> str:
+    return f"above\n<!-- gallery:{name} -->\n{inside}\n<!-- /gallery:{name} -->\nbelow\n"
+
+
+def test_readme_blocks_are_what_the_numbers_render(repository):
+    readme = (repository / "README.md").read_text(encoding="utf-8")
+    path = repository / "figures" / "gallery" / "numbers.json"
+    if not path.is_file():
+        assert "<!-- gallery:" not in readme, f"README.md has blocks, but there is no {path}"
+        return
+    assert refresh(readme, read_json(path)) == readme, "run `make gallery`"
+
+
+def test_numbers_are_those_of_the_results(repository):
+    path = repository / "figures" / "gallery" / "numbers.json"
+    made = repository / "results" / "updates" / "provenance.json"
+    if not path.is_file() or not made.is_file():
+        pytest.skip(f"there are no numbers ({path}) or no results ({made.parent}) to compare")
+    numbers = read_json(path)
+    if read_json(made)["scale"] != numbers["scale"]:
+        pytest.skip(f"results/ are of another scale than the gallery's, {numbers['scale']}")
+    found = gallery.result_numbers(repository / "results", numbers["findings"])
+    for key, value in found.items():
+        assert numbers[key] == value, f"{key}: run `make gallery`"
+
+
+def test_pictures_are_small_and_every_link_has_its_picture(repository):
+    folder = repository / "figures" / "gallery"
+    for picture in folder.glob("*.png"):
+        # The scoreboard is a page of text.
+        limit = 200_000 if picture.stem == "claims" else 60_000
+        assert picture.stat().st_size < limit, picture
+    if (folder / "numbers.json").is_file():
+        for entry in read_json(folder / "numbers.json")["questions"]:
+            for figure in entry["figures"]:
+                assert (folder / f"{figure}.png").is_file(), figure
+
+
+def test_a_picture_shrinks_and_keeps_its_look(tmp_path):
+    colours = np.zeros((400, 600, 3), np.uint8)
+    colours[:, 300:] = (0, 114, 178)
+    Image.fromarray(colours).save(tmp_path / "large.png")
+    gallery.shrink(tmp_path / "large.png", tmp_path / "small" / "large.png")
+    with Image.open(tmp_path / "small" / "large.png") as image:
+        assert image.size == (330, 220)
+        assert image.mode == "P"
+        assert image.convert("RGB").getpixel((300, 100)) == (0, 114, 178)
+
+
+def test_only_the_inside_of_blocks_changes():
+    text = refresh(blocks("main") + blocks("claims"), NUMBERS)
+    assert text.count("above\n") == text.count("below\n") == 2
+    assert "old" not in text
+    assert render_main(NUMBERS) in text
+    assert refresh(text, NUMBERS) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [(blocks("nonsense"), "nonsense"), ("<!-- gallery:main -->\nold", "not closed")],
+)
+def test_unknown_and_open_blocks_are_refused(text, what):
+    with pytest.raises(OlmixError, match=what):
+        refresh(text, NUMBERS)
+
+
+def test_main_states_gains_runs_and_data_efficiency():
+    text = render_main(NUMBERS)
+    assert "(1,234 proxy and 56 target runs, really trained)" in text
+    assert "by 12.2 % of its BPB with 832 proxy runs" in text
+    assert "partial mixture reuse: +12.0 % (11.0 to 12.5 over seeds) with 272 runs" in text
+    assert "98% of that gain, 67% fewer runs" in text
+    assert "in 3.05 times fewer training steps" in text
+    assert "(1,234 proxy and 56 target runs, SIMULATED)" in render_main(
+        {**NUMBERS, "notice": "SIMULATED"}
+    )
+
+
+def test_claims_are_counted_and_listed():
+    text = render_claims(NUMBERS)
+    assert text.startswith("2 claims: 1 reproduced, 1 not measured.")
+    assert "| C01 | a \\| b | 0.9 | 0.8 | reproduced | same |" in text
+    assert "not made yet" in render_claims({**NUMBERS, "claims": []})
+
+
+def test_questions_give_command_figures_time_and_gpu_hours():
+    lines = render_questions(NUMBERS).splitlines()
+    assert lines[2] == (
+        "| RQ7 Which solver? | `snakemake results/rq7/` | [solvers](figures/gallery/solvers.png) "
+        "| 2 min | 1,234 |"
+    )
+    assert lines[3].endswith("| – | – |")
+
+
+@pytest.fixture
+def results(tmp_path):
+    """A results folder with the updates' answer and a scoreboard."""
+    folder = tmp_path / "results"
+    write_json(folder / "updates" / "provenance.json", {"scale": "smoke", "commit": "abc"})
+    write_json(folder / "updates" / "summary.json", NUMBERS["updates"])
+    board = {"id": "C01", "claim": "a", "paper_value": "0.9", "value": 0.85, "low": 0.8,
+             "high": 0.9, "measured": "Spearman", "verdict": "reproduced", "reason": "all hold",
+             "tiny-seed1": "seed-dependent: not decidable"}  # fmt: skip
+    none = {"id": "C02", "claim": "b", "paper_value": "1", "verdict": "not measured",
+            "tiny-seed1": "not run: snakemake claims"}  # fmt: skip
+    pd.DataFrame([board, none]).to_csv(folder / "claims.csv", index=False)
+    return folder
+
+
+def test_numbers_come_from_summaries_and_the_scoreboard(results):
+    numbers = gallery.result_numbers(results, ["updates"])
+    assert numbers["scale"] == "smoke"
+    assert numbers["updates"] == NUMBERS["updates"]
+    assert [claim["ours"] for claim in numbers["claims"]] == ["0.85 [0.8, 0.9]: Spearman", "–"]
+    again = [claim["again"] for claim in numbers["claims"]]
+    assert again == ["seed-dependent: not decidable", "not run"]
+    assert "+12.2 %" in numbers["findings"]["updates"]
+
+
+def test_a_scoreboard_without_a_column_is_refused(results):
+    pd.DataFrame({"id": ["C01"]}).to_csv(results / "claims.csv", index=False)
+    with pytest.raises(OlmixError, match=r"claims\.csv: column 'claim' is missing"):
+        gallery.result_numbers(results, [])
+
+
+def test_hours_come_from_the_cost_report(tmp_path):
+    path = tmp_path / "questions.csv"
+    assert gallery.cost_column(path, "device_hours") == {}
+    path.write_text("question,device_hours\nrq7,12.5\n")
+    assert gallery.cost_column(path, "device_hours") == {"rq7": 12.5}

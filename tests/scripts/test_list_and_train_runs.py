@@ -1,0 +1,142 @@
+"""From a table of mixes to lists of runs, and from finished runs to their places."""
+
+import numpy as np
+import pytest
+
+from olmix.errors import OlmixError
+from olmix.files import read_json, write_json
+from olmix.study.spec import SwarmSpec, as_params
+from olmix.tables import write_table
+from olmix.training.settings import RunSettings
+
+DOMAINS = ("web:a", "web:b", "books")
+MIXES = {
+    "natural": [1 / 3, 1 / 6, 1 / 2],
+    "first": [0.5, 0.5, 0.0],
+    "again": [0.5, 0.5, 0.0],
+    "other": [0.2, 0.3, 0.5],
+}
+MODEL = {"shape": "tiny-1m", "max_repetition": 40, "runs_per_job": 4, "tokens": 1024,
+         "batch_size": 1, "evaluate_at": [0.5, 1.0]}  # fmt: skip
+
+
+@pytest.fixture
+def listed(script, data, updates, tmp_path):
+    """``listed(swarm, **model)``: the contents of the lists written, one per job."""
+    table = tmp_path / "mixes.csv"
+    write_table(table, list(MIXES), DOMAINS, np.array(list(MIXES.values())))
+
+    def run(swarm: SwarmSpec, **model):
+        out, store = tmp_path / "lists" / swarm.name, tmp_path / "runs"
+        space = {"stage": "final"}
+        script("list_runs").main(
+            data, updates, table, as_params(swarm), space, MODEL | model, store, out
+        )
+        return [read_json(out / f"{n}.json") for n in range(len(list(out.glob("*.json"))))]
+
+    return run
+
+
+PROPOSED = SwarmSpec("targets", "study", "target", 4, tuple(MIXES), made_by="propose_mixes")
+SAMPLED = SwarmSpec("sampled", "sampled", "30m", 4, seed=1)
+
+
+def test_two_names_for_one_run_are_listed_once(listed):
+    (job,) = listed(PROPOSED)
+    assert [entry["names"] for entry in job] == [["natural"], ["first", "again"], ["other"]]
+    assert len({entry["folder"] for entry in job}) == 3
+
+
+def test_sampled_runs_of_the_same_mix_have_other_data(listed):
+    (job,) = listed(SAMPLED)
+    assert [entry["names"] for entry in job] == [[name] for name in MIXES]
+    assert [entry["settings"]["data_seed"] for entry in job] == [100_000 + i for i in range(4)]
+
+
+def test_a_run_is_named_by_its_settings(listed, tmp_path):
+    (job,) = listed(PROPOSED)
+    for entry in job:
+        settings = RunSettings.from_dict(entry["settings"])
+        folder = (tmp_path / "lists" / "targets" / entry["folder"]).resolve()
+        assert folder == (tmp_path / "runs" / settings.hash).resolve()
+        corpus = (tmp_path / "lists" / "targets" / entry["corpus"]).resolve()
+        assert corpus == (tmp_path / "data" / "corpus").resolve()
+        expected = dict(zip(DOMAINS, MIXES[entry["names"][0]], strict=True))
+        assert settings.mix == pytest.approx({k: v for k, v in expected.items() if v})
+
+
+def test_jobs_and_chosen_proposals(listed):
+    chosen = SwarmSpec("some", "study", "target", 3, ("other", "natural", "first"))
+    jobs = listed(chosen, runs_per_job=2)
+    assert [[entry["names"] for entry in job] for job in jobs] == [
+        [["other"], ["natural"]], [["first"]]
+    ]  # fmt: skip
+    (everything,) = listed(PROPOSED)
+    assert jobs[1][0]["folder"].split("/")[-1] == everything[1]["folder"].split("/")[-1]
+
+
+def test_curves_are_evaluated_along_training(listed):
+    (plain,) = listed(PROPOSED)
+    first = next(iter(MIXES))
+    curve = SwarmSpec("curve", "study", "target", 4, tuple(MIXES), curve=(first,))
+    (along,) = listed(curve)
+    assert plain[0]["settings"]["evaluate_at"] == []
+    for entry in along:
+        wanted = [0.5, 1.0] if first in entry["names"] else []
+        assert entry["settings"]["evaluate_at"] == wanted
+
+
+@pytest.fixture
+def finished(tmp_path):
+    """Two runs in the store, one of them under two names, and their list."""
+    for name in ("x", "y"):
+        folder = tmp_path / "runs" / name
+        folder.mkdir(parents=True)
+        (folder / "weights.safetensors").write_text(f"weights {name}")
+        write_json(folder / "run.json", {"hash": name})
+    write_json(tmp_path / "runs" / "x" / "eval.json", {"average": 1.0})
+    runs = tmp_path / "lists" / "0.json"
+    write_json(
+        runs,
+        [{"folder": "../runs/x", "names": ["one", "same"]},
+         {"folder": "../runs/y", "names": ["two"]}],
+    )  # fmt: skip
+    return runs
+
+
+def test_a_run_with_two_names_is_linked_twice(script, finished, tmp_path):
+    out = tmp_path / "out"
+    script("train_runs").link(finished, out)
+    assert sorted(path.name for path in out.iterdir()) == ["one", "same", "two"]
+    store = tmp_path / "runs" / "x"
+    for run in ("one", "same"):
+        for name in ("weights.safetensors", "run.json", "eval.json"):
+            assert (out / run / name).samefile(store / name)
+    assert not (out / "two" / "eval.json").exists()
+    # Deleting the links, as the workflow does after a failure, leaves the store.
+    (out / "one" / "weights.safetensors").unlink()
+    assert (store / "weights.safetensors").read_text() == "weights x"
+
+
+def test_linking_again_follows_the_store(script, finished, tmp_path):
+    out = tmp_path / "out"
+    script("train_runs").link(finished, out)
+    (tmp_path / "runs" / "x" / "eval.json").unlink()
+    write_json(tmp_path / "runs" / "y" / "eval.json", {"average": 2.0})
+    script("train_runs").link(finished, out)
+    assert not (out / "one" / "eval.json").exists()
+    assert read_json(out / "two" / "eval.json") == {"average": 2.0}
+
+
+def test_an_unfinished_run_is_refused(script, finished, tmp_path):
+    (tmp_path / "runs" / "y" / "run.json").unlink()
+    with pytest.raises(OlmixError, match=r"run 'two' is not finished, no run\.json"):
+        script("train_runs").link(finished, tmp_path / "out")
+
+
+def test_training_that_fails_is_one_line_and_its_words_are_in_the_log(script, tmp_path):
+    log = tmp_path / "job.log"
+    log.write_text("before\n")
+    with pytest.raises(OlmixError, match="training ended with status 2"):
+        script("train_runs").train({"--runs": tmp_path / "missing.json"}, log)
+    assert log.read_text() == f"before\nerror: {tmp_path / 'missing.json'}: no such file\n"
