@@ -20,6 +20,7 @@ def main(
     """Write ``<run>.json`` in ``out`` for every folder in ``runs``."""
     suite = Suite.open(data / "suite")
     folders = sorted(folder for folder in runs.iterdir() if folder.is_dir())
+    out.mkdir(parents=True, exist_ok=True)
     missing = []
     for folder in folders:
         score = score_of(folder, suite, max_instances)

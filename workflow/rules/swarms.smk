@@ -32,6 +32,7 @@ rule sample_swarm:
 
 rule list_runs:
     input:
+        unpack(lambda wildcards: JOBS.swarm(wildcards.swarm).learns_from),
         data=rules.build_domains.output.data,
         mixes=lambda wildcards: JOBS.swarm(wildcards.swarm).mixes,
     output:

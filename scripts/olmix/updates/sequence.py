@@ -60,13 +60,15 @@ class UpdateSequence:
 
     ``reuse_within`` are the sources inside which partial mixture reuse freezes ratios; without
     any, it freezes all unaffected domains but a step's ``recompute``. ``initial_prior`` is a
-    step's ``prior``, for the initial stage.
+    step's ``prior``, for the initial stage. ``method`` is the mixing method that answers every
+    stage's swarm, whatever is frozen: the collapsed problem is a mixing problem.
     """
 
     initial: DomainSet
     steps: tuple[Step, ...]
     reuse_within: tuple[str, ...] = ()
     initial_prior: Mapping[str, float] = field(default_factory=dict)
+    method: str = "olmix_base"
 
     def __post_init__(self) -> None:
         """Walk through all stages once, so that a wrong step is refused before any work."""
@@ -151,7 +153,9 @@ def load_updates(path: str | Path, catalogue: DomainSet | None = None) -> Update
     """
     path = Path(path)
     content = read_config(path)
-    keys = ("description", "domains", "initial", "initial_prior", "reuse_within", "updates")
+    keys = (
+        "description", "domains", "initial", "initial_prior", "reuse_within", "method", "updates",
+    )  # fmt: skip
     check_keys(content, keys, ("domains", "initial", "updates"), where=str(path))
     try:
         catalogue = catalogue or _catalogue(content["domains"], path.parent)
@@ -164,7 +168,8 @@ def load_updates(path: str | Path, catalogue: DomainSet | None = None) -> Update
             steps.append(step)
             domains = step.update.apply(domains)
         reuse_within = tuple(_names(content.get("reuse_within", []), "reuse_within"))
-        return UpdateSequence(initial, tuple(steps), reuse_within, initial_prior)
+        method = check_name(content.get("method", "olmix_base"), "method")
+        return UpdateSequence(initial, tuple(steps), reuse_within, initial_prior, method)
     except OlmixError as error:
         message = str(error)
         raise OlmixError(message if str(path) in message else f"{path}: {message}") from None
