@@ -85,6 +85,7 @@ def _cost_axis(axis: plt.Axes, costs: np.ndarray, places: np.ndarray) -> None:
 def _name_methods(axis: plt.Axes, frame: pd.DataFrame) -> None:
     """The numbered methods, with what each cost."""
     axis.axis("off")
+    axis.set_title("method: proxy runs", fontsize=6, loc="left", pad=0)
     for number, row in enumerate(frame.itertuples(), start=1):
         cost = f"{row.proxy_runs:.3g}" if row.proxy_runs >= 0.05 else "0"
         axis.text(
