@@ -40,7 +40,6 @@ __all__ = [
 
 # Figures are saved at 200 dots per inch.
 _SHRINK = 110 / 200
-_COLOURS = 64
 _VERDICT_COLUMNS = ("id", "claim", "paper_value", "value", "low", "high", "measured", "verdict")
 # What else the board says of a claim; any further column is of a scale that repeats this one.
 _OTHER_COLUMNS = ("part", "bound", "reason", "command", "files")
@@ -57,16 +56,12 @@ _CLAIM_COLUMNS = {
 
 
 def shrink(source: Path, out: Path) -> None:
-    """A figure as a small PNG with a palette."""
+    """A figure as a small PNG, in the figure's own colours."""
     with Image.open(source) as image:
         size = [round(length * _SHRINK) for length in image.size]
         small = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
     with replacing(out) as temporary:
-        # The method that keeps every colour near: thin lines must not take their neighbours'.
-        palette = small.quantize(
-            _COLOURS, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
-        )
-        palette.save(temporary, optimize=True)
+        small.save(temporary, optimize=True)
 
 
 def result_numbers(results: Path, answers: Iterable[str]) -> dict[str, Any]:
