@@ -31,7 +31,7 @@ rule report_tables:
 
 rule report_overview:
     input:
-        **ANSWERS,
+        **WHOLE_ANSWERS,
     output:
         page=report(
             "results/report/overview.html",
