@@ -141,6 +141,7 @@ QUESTION = Question(
     doing="Comparing whole mixing methods",
     place=11,
     plan=plan,
+    paper=False,
     tables=("methods", "rounds"),
     settings=("methods", "models"),
     needs={"methods": "text: BiMix's swarm weighs domains by the entropy of their tokens"},
