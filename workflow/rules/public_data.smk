@@ -1,4 +1,5 @@
-# Public texts, from a hub to tokens: list -> download -> tokenise -> join, a job per source and shard.
+# Public texts, from a hub to tokens: list -> download -> label, where labels are missing -> tokenise ->
+# join, a job per source and shard.
 # Files and tokens are kept in the scale's data folder and are no outputs: an interrupted job goes on
 # where it was. Outputs are manifests of them.
 
@@ -80,9 +81,36 @@ rule fetch_tokenizer:
         "../../scripts/fetch_tokenizer.py"
 
 
+rule label_topics:
+    input:
+        files=lambda wildcards: PUBLIC.downloaded(wildcards.source, wildcards.shard),
+    output:
+        labels=f"{RESULTS}/label_topics/{{source}}/{{shard}}.json",
+    log:
+        f"{RESULTS}/logs/label_topics/{{source}}/{{shard}}.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/label_topics/{{source}}/{{shard}}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: PUBLIC.settings["threads"]
+    resources:
+        mem_mb=8000,
+        runtime=1440,
+        gpu=min(1, SCALE.model(SCALE.proxy)["gpu"]),
+    params:
+        source=lambda wildcards: as_params(PUBLIC.sources[wildcards.source]),
+        shards=lambda wildcards: PUBLIC.shards(wildcards.source),
+        hub=PUBLIC.settings["hub"],
+    message:
+        "Labelling the topics of {wildcards.source}, shard {wildcards.shard}"
+    script:
+        "../../scripts/label_topics.py"
+
+
 rule tokenize_source:
     input:
         files=lambda wildcards: PUBLIC.downloaded(wildcards.source, wildcards.shard),
+        labels=lambda wildcards: PUBLIC.labelled(wildcards.source, wildcards.shard),
         tokenizer=rules.fetch_tokenizer.output.tokenizer,
     output:
         stores=f"{RESULTS}/tokenize_source/{{source}}/{{shard}}.json",

@@ -77,7 +77,7 @@ def plan_download(
         chosen.update(found[:max_files])
     for path in list(chosen):
         labels = source.labels_of(Path(path))
-        if labels is not None:
+        if labels is not None and source.classifier is None:
             file = listing.one(posixpath.normpath(labels.as_posix()))
             chosen[file.path] = file
     files = tuple(chosen[path] for path in sorted(chosen))

@@ -15,10 +15,18 @@ from olmix.corpus.hub import FolderHub, Hub, RemoteFile
 from olmix.corpus.sources import TextSource, path_matches
 from olmix.corpus.store import folder_name, join_stores
 from olmix.corpus.tokenize import tokenize
+from olmix.corpus.topics import TopicClassifier, label_file
 from olmix.errors import OlmixError
 from olmix.files import read_json, write_json
 
-__all__ = ["download_shard", "join_shards", "list_files", "shard_of", "tokenize_shard"]
+__all__ = [
+    "download_shard",
+    "join_shards",
+    "label_shard",
+    "list_files",
+    "shard_of",
+    "tokenize_shard",
+]
 
 
 def list_files(source: TextSource, hub: Hub | FolderHub, most_files: int | None) -> dict[str, Any]:
@@ -31,7 +39,8 @@ def shard_of(listing: Mapping[str, Any], source: TextSource, number: int, of: in
     files = {entry["path"]: RemoteFile(**entry) for entry in listing["files"]}
     labels = {path: _labels(source, path) for path in files}
     documents = sorted(set(files) - set(labels.values()))[number::of]
-    mine = [*documents, *(labels[path] for path in documents if labels[path])]
+    # Labels that a classifier will make are not at the hub.
+    mine = [*documents, *(labels[path] for path in documents if labels[path] in files)]
     chosen = tuple(files[path] for path in sorted(set(mine)))
     return DownloadPlan(**{**listing, "files": chosen})
 
@@ -50,6 +59,25 @@ def download_shard(plan: DownloadPlan, to: str | Path, hub: Hub | FolderHub, out
     write_json(out, {"source": plan.source, "bytes": plan.bytes, **record})
 
 
+def label_shard(
+    source: TextSource,
+    number: int,
+    of: int,
+    *,
+    downloaded: Path | None,
+    classifier: TopicClassifier,
+    out: Path,
+) -> None:
+    """Label the documents of a shard by a classifier, a file beside each, and write how many."""
+    files = _shard_files(source, number, of, downloaded)
+    counts = {}
+    for path in sorted(path for paths in files.values() for path in paths):
+        labels = source.labels_of(path)
+        if labels is not None:
+            counts[str(path)] = label_file(path, labels, classifier, source.text_field)
+    write_json(out, {"source": source.name, "labelled": counts})
+
+
 def tokenize_shard(
     source: TextSource,
     number: int,
@@ -65,20 +93,24 @@ def tokenize_shard(
 
     ``downloaded`` is the manifest of the shard's files; a source with paths of its own has none.
     """
-    if source.local:
-        found = source.files()
-        files = {domain: paths[number::of] for domain, paths in found.items()}
-    else:
-        if downloaded is None:
-            raise OlmixError(f"source {source.name!r}: nothing was downloaded for it")
-        files = _downloaded_files(source, read_json(downloaded))
-    mine = source.only(files)
+    mine = source.only(_shard_files(source, number, of, downloaded))
     summaries = []
     if mine.patterns:
         summaries = tokenize([mine], to, tokenizer, processes=processes, may_be_empty=True)
     stores = {summary.domain: str(to / folder_name(summary.domain)) for summary in summaries}
     counts = [asdict(summary) for summary in summaries]
     write_json(out, {"source": source.name, "stores": stores, "domains": counts})
+
+
+def _shard_files(
+    source: TextSource, number: int, of: int, downloaded: Path | None
+) -> dict[str, list[Path]]:
+    """The files of a shard by domain: a share of those here, or those that were downloaded."""
+    if source.local:
+        return {domain: paths[number::of] for domain, paths in source.files().items()}
+    if downloaded is None:
+        raise OlmixError(f"source {source.name!r}: nothing was downloaded for it")
+    return _downloaded_files(source, read_json(downloaded))
 
 
 def _downloaded_files(source: TextSource, manifest: Mapping[str, Any]) -> dict[str, list[Path]]:

@@ -44,6 +44,7 @@ __all__ = [
 DATASET = r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?"
 KEYS = (
     "access",
+    "classifier",
     "column",
     "dataset",
     "domains",
@@ -78,6 +79,8 @@ class TextSource:
     revision: str = "main"
     unavailable: str | None = None
     local: bool = True  # patterns are paths here, not paths inside the dataset
+    # Makes the labels: its repository, revision and whether that may bring code.
+    classifier: Mapping[str, Any] | None = None
     edit: str | None = None  # a name of `olmix.corpus.edits`
     files_of: str | None = None  # the source whose downloaded files it reads, too
     shards: int = 1  # over how many jobs its files are spread
@@ -216,6 +219,7 @@ def _source(name: str, entry: Any, where: str) -> TextSource:
         revision=str(entry.get("revision", "main")),
         unavailable=None if local else entry.get("unavailable"),
         local=local,
+        classifier=_classifier(entry, where),
         edit=_edit(entry.get("edit"), where),
         files_of=None if local else entry.get("files_of"),
         shards=_count(entry.get("shards", 1), where),
@@ -223,6 +227,17 @@ def _source(name: str, entry: Any, where: str) -> TextSource:
         licence=str(entry.get("licence", "not stated")),
         access=str(entry.get("access", "open")),
     )
+
+
+def _classifier(entry: Mapping[str, Any], where: str) -> dict[str, Any] | None:
+    given = entry.get("classifier")
+    if given is None:
+        return None
+    keys = ("repository", "revision", "remote_code")
+    if not isinstance(given, dict) or "labels" not in entry:
+        raise OlmixError(f"{where}: a classifier needs 'repository', and 'labels' to write")
+    check_keys(given, keys, ("repository",), where=f"{where}, classifier")
+    return dict(given)
 
 
 def _edit(name: Any, where: str) -> str | None:

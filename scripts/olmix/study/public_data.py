@@ -83,6 +83,12 @@ class PublicData:
             return []
         return [f"{self.results}/download_source/{source.files_of or name}/{shard}.json"]
 
+    def labelled(self, name: str, shard: int | str) -> list[str]:
+        """The manifest of a shard's labels, where a classifier makes them."""
+        if self.sources[name].classifier is None:
+            return []
+        return [f"{self.results}/label_topics/{name}/{shard}.json"]
+
     def tokenised(self, name: str) -> list[str]:
         """The manifests of a source's tokenised shards."""
         folder = f"{self.results}/tokenize_source/{name}"
