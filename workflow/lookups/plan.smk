@@ -38,7 +38,8 @@ validate(config, schema="../schemas/config.schema.yaml")
 try:
     SCALE = load_scale(Path(workflow.basedir) / "config" / "scales", config["scale"])
     if config.get("ours") is not None:
-        SCALE.content["ours"] = config["ours"]
+        # From the command line it comes as text.
+        SCALE.content["ours"] = str(config["ours"]).lower() == "true"
     validate(SCALE.content, schema="../schemas/scale.schema.yaml")
     DESIGN = SCALE.design_print(workflow.basedir)
     PAPER = load_scale(Path(workflow.basedir) / "config" / "scales", "paper")

@@ -5,6 +5,8 @@
 
 onstart:
     refuse_missing_nodes()
+    if "public" in SCALE["data"]:
+        tell_data_plan()
     watch_training()
 
 

@@ -33,6 +33,11 @@ rule sample_swarm:
 
 rule list_runs:
     input:
+        checked=(
+            ancient(rules.check_data.output.checked)
+            if "public" in SCALE["data"]
+            else []
+        ),
         data=rules.build_domains.output.data,
         mixes=lambda wildcards: JOBS.swarm(wildcards.swarm).mixes,
     output:

@@ -11,6 +11,7 @@ from typing import Any
 
 from olmix.errors import OlmixError
 from olmix.study.methods import OLMIX_BASE, MixingMethod, load_methods
+from olmix.study.public_data import PublicData
 from olmix.study.scale import Scale
 from olmix.study.space import FINAL, stage_domains
 from olmix.study.spec import (
@@ -63,6 +64,8 @@ class Plan:
     update_files: dict[str, str] = field(default_factory=dict)
     #: swarm -> the swarms its mixes come from, where neither a study nor a prior says so
     after: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    #: domains whose text cannot be had -> why
+    missing: Mapping[str, str] = field(default_factory=dict)
     #: what a pool holds -> its name
     _pools: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
@@ -73,7 +76,8 @@ class Plan:
         sequence = load_updates(root / scale["updates"], priors=scale.priors)
         updates = UpdatePlan(scale["updates"], sequence, scale)
         updates.pools.update({stage: f"pool-{stage}" for stage in updates.stages})
-        plan = cls(scale, load_methods(root / "config" / "methods"), updates, root)
+        missing = PublicData.open(scale, root).missing if "public" in scale["data"] else {}
+        plan = cls(scale, load_methods(root / "config" / "methods"), updates, root, missing=missing)
         plan._pools[pool_contents(updates.sequence, INITIAL)] = updates.pools[INITIAL]
         return plan
 
@@ -175,6 +179,12 @@ class Plan:
                 update.pools[stage] = self._pools.setdefault(contents, f"pool-{name}-{stage}")
             self.single_updates[name] = update
         return self.single_updates[name]
+
+    def lacks(self, update: UpdatePlan) -> str | None:
+        """Why an update cannot be tried: text of one of its domains cannot be had."""
+        names = {domain.name for stage in update.sequence.stages() for domain in stage.domains}
+        found = [f"no text of {name} ({self.missing[name]})" for name in names & set(self.missing)]
+        return min(found, default=None)
 
     # What follows once every question has asked
 
