@@ -58,6 +58,8 @@ localrules:
     sample_probe,
     sample_stage,
     list_runs,
+    evaluate_proxies,
+    evaluate_targets,
     collect_swarm,
     draw_figure,
     report_tables,
