@@ -46,7 +46,7 @@ def main(
     manifest: Path,
     pages: Iterable[Path],
 ) -> None:
-    """Numbers into ``out``, pictures beside it, outputs into ``manifest``, blocks into the pages."""
+    """Write numbers, pictures beside them, the manifest of outputs, and the blocks of pages."""
     for picture in pictures:
         shrink(picture, out.parent / picture.name)
     answers = dict.fromkeys(figures.values())

@@ -40,6 +40,7 @@ def link(runs: Path, out: Path) -> None:
     Links to the store of runs take no space, and the store keeps a run when the workflow deletes
     the outputs of a failed job.
     """
+    out.mkdir(parents=True, exist_ok=True)
     for entry in read_json(runs):
         folder = runs.parent / entry["folder"]
         for name in FILES:
@@ -74,5 +75,6 @@ if __name__ == "__main__":
             "--sharding": granted.sharding,
             "--checkpoint-seconds": granted.checkpoint_seconds,
         }
-        train(options, Path(snakemake.log[0]))
+        if read_json(listed):  # a round may have asked for nothing
+            train(options, Path(snakemake.log[0]))
         link(listed, Path(snakemake.output.runs))

@@ -110,6 +110,8 @@ wildcard_constraints:
     # None at a scale of somebody's own text: then the names match nothing.
     step="|".join(JOBS.steps) or "(?!)",
     probe="|".join(JOBS.probes) or "(?!)",
+    round="|".join(PLAN.rounds) or "(?!)",
+    single="|".join(s.single for s in PLAN.steering.values() if s.single) or "(?!)",
     figure="|".join(FIGURES),
     question="|".join([*QUESTIONS, "claims", "tables", "published"]),
     law="|".join(PUBLISHED["regression"]["families"]),

@@ -33,6 +33,7 @@ rule sample_swarm:
 
 rule list_runs:
     input:
+        unpack(lambda wildcards: JOBS.swarm(wildcards.swarm).learns_from),
         checked=(
             ancient(rules.check_data.output.checked)
             if "public" in SCALE["data"]
