@@ -236,9 +236,13 @@ def make_suite(
     with SuiteWriter(folder, f"{project.name}-{stage}") as writer:
         if kept is not None:
             for task in kept.tasks:
-                if task.name not in without and task.name not in documents:
-                    writer.add(task.name, task.family, kept.instances(task))
-                    made += 1
+                if task.name in without or task.name in documents:
+                    continue
+                if task.mean_of:
+                    writer.add_mean(task.name, task.family, task.mean_of, task.about)
+                else:
+                    writer.add(task.name, task.family, kept.instances(task), task.about)
+                made += 1
         for name, chosen in documents.items():
             instances = instances_of(chosen)
             if instances:
