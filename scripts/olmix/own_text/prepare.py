@@ -104,7 +104,7 @@ def _look(
     unread = {name: paths for name, paths in files.items() if name not in known}
     if unread:
         size = sum(file_size(path) for paths in unread.values() for path in paths)
-        _tell(f"reading {size / 1e6:,.1f} MB of files in {len(unread)} folders")
+        _tell(f"reading {size / 1e6:,.1f} MB")
     found = survey_domains(
         unread, text_field=text_field, processes=processes, on_progress=progress("reading")
     )
