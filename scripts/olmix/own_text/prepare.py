@@ -38,6 +38,8 @@ __all__ = [
 # A domain of less text is left out: a weight for it would say nothing.
 SMALLEST_BYTES = 10_000
 REPORT_SECONDS = 5.0
+# Bytes that take a moment to read.
+WORTH_A_LINE = 10**7
 
 
 @dataclass(frozen=True)
@@ -102,9 +104,9 @@ def _look(
         if (survey := _known_survey(project.survey(name, kind), keys[name])) is not None:
             known[name] = survey
     unread = {name: paths for name, paths in files.items() if name not in known}
-    if unread:
-        size = sum(file_size(path) for paths in unread.values() for path in paths)
-        _tell(f"reading {size / 1e6:,.1f} MB")
+    size = sum(file_size(path) for paths in unread.values() for path in paths)
+    if size >= WORTH_A_LINE:
+        _tell(f"reading {size / 1e6:,.0f} MB")
     found = survey_domains(
         unread, text_field=text_field, processes=processes, on_progress=progress("reading")
     )
