@@ -57,6 +57,6 @@ localrules:
 rule all:
     default_target: True
     input:
-        expand("figures/{name}.pdf", name=MADE_FIGURES),
-        ANSWERS.values(),
+        expand("figures/{name}.pdf", name=WHOLE_FIGURES),
+        WHOLE_ANSWERS.values(),
         PAGES,

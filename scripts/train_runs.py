@@ -23,12 +23,13 @@ OPTIONAL = ("eval.json",)
 
 
 def train(options: Mapping[str, str | int | Path], log: Path) -> None:
-    """Run the command to its end; what it prints goes to the end of the log."""
+    """Run the command to its end; it and what it prints go to the end of the log."""
     given = [str(part) for option in options.items() for part in option]
     command = [sys.executable, "-m", "olmix", "train", *given]
     lead_python_here()
-    logging.info("starting %s", shlex.join(command))
     with log.open("a", encoding="utf-8") as file:
+        file.write(shlex.join(command) + "\n")
+        file.flush()
         done = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, check=False)
     if done.returncode != 0:
         raise OlmixError(f"training ended with status {done.returncode}; finished runs are kept")

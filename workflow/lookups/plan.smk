@@ -37,6 +37,8 @@ lead_python_here()  # every job, wherever it runs
 validate(config, schema="../schemas/config.schema.yaml")
 try:
     SCALE = load_scale(Path(workflow.basedir) / "config" / "scales", config["scale"])
+    if config.get("ours") is not None:
+        SCALE.content["ours"] = config["ours"]
     validate(SCALE.content, schema="../schemas/scale.schema.yaml")
     DESIGN = SCALE.design_print(workflow.basedir)
     PAPER = load_scale(Path(workflow.basedir) / "config" / "scales", "paper")
@@ -72,6 +74,10 @@ MADE_FIGURES = [
     for figure, question in FIGURES.items()
     if question in MADE_QUESTIONS and not lacking(figure, SCALE)
 ]
+# What `snakemake` makes without being asked by name: all of it, or at a scale that says so (`ours:
+# false`) what is the paper's.
+WHOLE = [name for name in MADE_QUESTIONS if SCALE.ours or QUESTIONS[name].paper]
+WHOLE_FIGURES = [figure for figure in MADE_FIGURES if FIGURES[figure] in WHOLE]
 # question -> the results whose tables the report shows; claims and descriptive tables are about the
 # paper, as is the explorer of the report: one's own text has its own.
 ANSWERS = {name: f"results/{name}" for name in MADE_QUESTIONS}
@@ -79,7 +85,10 @@ PAGES = ["results/report/overview.html"]
 if not SCALE.of_own_text:
     ANSWERS |= {"claims": "results/claims.csv", "tables": "results/tables"}
     PAGES += ["results/report/explorer.html"]
-PAGES += [f"results/report/{name}" for name in ANSWERS]
+    # The board of claims is ours, and judges by the noise that we measured.
+    WHOLE += ["claims", "tables"] if SCALE.ours else ["tables"]
+WHOLE_ANSWERS = {name: ANSWERS[name] for name in WHOLE}
+PAGES += [f"results/report/{name}" for name in WHOLE]
 # Released swarms have a target of their own.
 RELEASED = "results/published/published_table"
 # How many runs of each kind the whole study trains.

@@ -31,8 +31,8 @@ rule report_tables:
 
 rule report_overview:
     input:
-        **ANSWERS,
-        figure=f"figures/{MADE_FIGURES[0]}.png",
+        **WHOLE_ANSWERS,
+        figure=f"figures/{WHOLE_FIGURES[0]}.png",
     output:
         page=report(
             "results/report/overview.html",
@@ -55,7 +55,7 @@ rule report_overview:
     params:
         scale=SCALE.name,
         runs=RUNS,
-        answers=list(ANSWERS),
+        answers=list(WHOLE_ANSWERS),
         benchmarks=f"{RESULTS}/benchmarks",
     message:
         "Summing up runtimes and provenance"

@@ -24,6 +24,7 @@ rule sample_swarm:
         rerun_when=lambda wildcards: JOBS.mixes(wildcards.mixes).rerun_when,
         distributions=lambda wildcards: JOBS.mixes(wildcards.mixes).distributions,
         caps=lambda wildcards: JOBS.mixes(wildcards.mixes).caps,
+        priors=SCALE.priors,
     message:
         "Sampling the mixes {wildcards.mixes}"
     script:

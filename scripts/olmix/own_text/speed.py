@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from olmix.errors import OlmixError
+from olmix.own_text.batches import end_with_parent
 
 __all__ = ["Devices", "Speed", "Stopwatch"]
 
@@ -64,7 +65,7 @@ class Stopwatch:
         """Start the processes, which takes some seconds."""
         context = multiprocessing.get_context("spawn")
         cores = len(os.sched_getaffinity(0))
-        self._pool = ProcessPoolExecutor(cores, context)
+        self._pool = ProcessPoolExecutor(cores, context, initializer=end_with_parent)
         kind, found = self._pool.submit(_devices).result()
         self.devices = Devices(kind, self._count or found)
         self._workers = 1 if self.devices.on_gpu else min(cores, self.devices.count)

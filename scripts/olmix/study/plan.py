@@ -24,6 +24,7 @@ from olmix.study.spec import (
 )
 from olmix.study.update_plan import UpdatePlan, pool_contents
 from olmix.updates.sequence import INITIAL, load_updates
+from olmix.updates.strategies import Strategy
 
 __all__ = ["SOURCES", "TARGET", "TOPICS", "Plan"]
 
@@ -69,7 +70,8 @@ class Plan:
     def open(cls, scale: Scale, root: str | Path) -> "Plan":
         """An empty plan of a scale, with its sequence of updates and the methods of ``config``."""
         root = Path(root)
-        updates = UpdatePlan(scale["updates"], load_updates(root / scale["updates"]), scale)
+        sequence = load_updates(root / scale["updates"], priors=scale.priors)
+        updates = UpdatePlan(scale["updates"], sequence, scale)
         updates.pools.update({stage: f"pool-{stage}" for stage in updates.stages})
         plan = cls(scale, load_methods(root / "config" / "methods"), updates, root)
         plan._pools[pool_contents(updates.sequence, INITIAL)] = updates.pools[INITIAL]
@@ -85,6 +87,10 @@ class Plan:
         """
         return replace(self.methods[OLMIX_BASE].proposal(name, swarm, self.scale), **changes)
 
+    def asked(self, strategies: Iterable[Strategy]) -> list[Strategy]:
+        """Those of some strategies that are the paper's, and ours where the scale wants them."""
+        return [strategy for strategy in strategies if strategy.paper or self.scale.ours]
+
     def topics(self) -> str:
         """The name of the main swarm: sparse, over topics."""
         return self.sample(MixesSpec("topics", TOPICS, self.scale["swarm_sizes"]["topics"]))
@@ -94,13 +100,15 @@ class Plan:
         size = self.scale["swarm_sizes"]["sources"]
         return self.sample(MixesSpec("sources", SOURCES, size, kind="dense"))
 
-    def largest_topics(self, m: int) -> str:
-        """The swarm over the m largest topics: the main one where these are all."""
+    def some_topics(self, m: int) -> str:
+        """The swarm over m topics: those that the scale lists, or the largest; the main if all."""
         settings = self.scale["rq2"]
         if m == max(settings["domains"]):
             return self.topics()
         size = settings["pool_multiplier"] * (m + 1)
-        return self.sample(MixesSpec(f"topics-{m}", replace(TOPICS, largest=m), size, seed=2))
+        listed = {len(names): tuple(names) for names in settings.get("sets", ())}
+        space = replace(TOPICS, only=listed[m]) if m in listed else replace(TOPICS, largest=m)
+        return self.sample(MixesSpec(f"topics-{m}", space, size, seed=2))
 
     def sample(self, spec: MixesSpec, model: str | None = None) -> str:
         """Add sampled mixes and a swarm of the same name trained on them (proxies, if not said).
@@ -160,7 +168,8 @@ class Plan:
         """The single update of a name: a sequence of its own, with one update."""
         if name not in self.single_updates:
             file = f"{self.scale['single_updates']['folder']}/{name}.yaml"
-            update = UpdatePlan(file, load_updates(self.root / file), self.scale, name)
+            sequence = load_updates(self.root / file, priors=self.scale.priors)
+            update = UpdatePlan(file, sequence, self.scale, name)
             for stage in update.stages:
                 contents = pool_contents(update.sequence, stage)
                 update.pools[stage] = self._pools.setdefault(contents, f"pool-{name}-{stage}")

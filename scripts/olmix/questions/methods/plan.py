@@ -41,6 +41,7 @@ QUESTION = Question(
     doing="Comparing whole mixing methods",
     place=11,
     plan=plan,
+    paper=False,
     tables=("methods",),
     settings=("methods", "models"),
     needs={"methods": "text: BiMix's swarm weighs domains by the entropy of their tokens"},
