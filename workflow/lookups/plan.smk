@@ -18,7 +18,7 @@ from olmix.cost.planned import planned_chains, planned_questions, planned_swarms
 from olmix.errors import OlmixError
 from olmix.paths import lead_python_here
 from olmix.presentation.report.categories import category
-from olmix.provenance.progress import Watch, write_plan
+from olmix.provenance.progress import Watch, closing_lines, write_plan
 from olmix.published.settings import load_settings
 from olmix.questions.catalogue import (
     asked_questions,
