@@ -12,7 +12,7 @@ from typing import Any
 from olmix.corpus.store import Corpus
 from olmix.files import read_json, write_json
 from olmix.provenance.job import job_log
-from olmix.study.runs import data_seed_of, expanded_mixes, run_settings, swarm_space
+from olmix.study.runs import data_seed_of, expanded_mixes, run_settings, stored_sizes, swarm_space
 from olmix.study.spec import SwarmSpec, from_params, job_sizes
 from olmix.study.steered_runs import steering_of
 from olmix.tables import read_mixes
@@ -46,6 +46,7 @@ def main(
     steering, compared = steering_of(model.get("steering"), reference, graph)
     collapse = swarm_space(data, updates, space)
     domains, expanded = collapse.domains, expanded_mixes(names, weights, collapse)
+    sizes = stored_sizes(data, corpus)
     rows = {run: index for index, run in enumerate(runs)}
     wanted = list(spec.proposals or runs)
     entries = {}
@@ -58,6 +59,7 @@ def main(
             cheaper.get(chosen.get(run), model),
             data_seed=data_seed_of(spec, index),
             evaluate_at=model.get("evaluate_at", ()) if run in spec.curve else (),
+            sizes=sizes,
             steering=steering,
         )
         entries[run] = {

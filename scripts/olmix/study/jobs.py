@@ -24,7 +24,7 @@ from olmix.updates.sequence import INITIAL
 __all__ = ["Jobs", "MixesJob", "QuestionJob", "StageJobs", "StudyJobs", "SwarmJobs", "both_tables"]
 
 # Settings of a model that say what its jobs ask for, and nothing about the result.
-_HARDWARE = ("threads", "gpu", "nodes", "processes_per_node")
+_HARDWARE = ("threads", "gpu", "nodes", "processes_per_node", "sharding")
 
 
 class Jobs:
@@ -295,11 +295,6 @@ class SwarmJobs:
     def training(self) -> JobRequest:
         """Minutes, memory and micro batch of a job that trains some of the swarm's runs."""
         return self.cost.training_request(self.jobs[0], self.scored)
-
-    @cached_property
-    def evaluation(self) -> JobRequest:
-        """Minutes and memory of a job that evaluates some of the swarm's runs."""
-        return self.cost.evaluation_request(self.jobs[0])
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 from olmix.errors import OlmixError
 from olmix.study.methods import OLMIX_BASE, MixingMethod, load_methods
+from olmix.study.public_data import PublicData
 from olmix.study.scale import Scale
 from olmix.study.space import FINAL, stage_domains
 from olmix.study.spec import (
@@ -66,6 +67,8 @@ class Plan:
     update_files: dict[str, str] = field(default_factory=dict)
     #: swarm -> the swarms its mixes come from, where neither a study nor a prior says so
     after: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    #: domains whose text cannot be had -> why
+    missing: Mapping[str, str] = field(default_factory=dict)
     #: swarm -> the share of each domain that is there to be read, where it is not all
     shares: dict[str, float] = field(default_factory=dict)
     #: swarm -> what moves the mix or the weights of its runs, where something does
@@ -84,8 +87,11 @@ class Plan:
         sequence = load_updates(root / scale["updates"], priors=scale.priors)
         updates = UpdatePlan(scale["updates"], sequence, scale)
         updates.pools.update({stage: f"pool-{stage}" for stage in updates.stages})
+        missing = PublicData.open(scale, root).missing if "public" in scale["data"] else {}
         folder = root / "config" / "methods"
-        plan = cls(scale, load_methods(folder), load_systems(folder), updates, root)
+        plan = cls(
+            scale, load_methods(folder), load_systems(folder), updates, root, missing=missing
+        )
         plan._check_method(updates)
         plan._pools[pool_contents(updates.sequence, INITIAL)] = updates.pools[INITIAL]
         return plan
@@ -189,6 +195,12 @@ class Plan:
                 update.pools[stage] = self._pools.setdefault(contents, f"pool-{name}-{stage}")
             self.single_updates[name] = update
         return self.single_updates[name]
+
+    def lacks(self, update: UpdatePlan) -> str | None:
+        """Why an update cannot be tried: text of one of its domains cannot be had."""
+        names = {domain.name for stage in update.sequence.stages() for domain in stage.domains}
+        found = [f"no text of {name} ({self.missing[name]})" for name in names & set(self.missing)]
+        return min(found, default=None)
 
     def _check_method(self, updates: UpdatePlan) -> None:
         """Refuse a sequence whose method is none that answers a swarm."""
