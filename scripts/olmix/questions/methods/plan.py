@@ -48,7 +48,8 @@ def plan(study: Plan) -> Reads:
     curve, at_once = _curve(study)
     study.propose("methods", [*proposals, *at_once])
     targets, answers = study.train_targets("methods"), train_answers(study)
-    labels = {name: found.label for name, found in (*study.methods.items(), *study.systems.items())}
+    labels = {method.name: method.label for method in study.methods.values()}
+    labels |= {system.name: system.label for system in study.systems.values()}
     rounds = [swarm for swarm in trained if swarm in study.rounds]
     return Reads(
         studies=["methods"],
