@@ -10,7 +10,7 @@ from olmix.provenance.job import job_log
 from olmix.study.plan import TOPICS
 from olmix.study.space import stage_domains
 from olmix.study.spec import from_params
-from olmix.study.system_answers import RunsSoFar, RoundRuns, ask, read_rounds, system_request
+from olmix.study.system_answers import RoundRuns, RunsSoFar, ask, read_rounds, system_request
 from olmix.study.systems import RoundSpec, System, as_system
 from olmix.tables import write_table
 from olmix.updates.sequence import load_updates

@@ -12,7 +12,7 @@ from olmix.provenance.job import job_log
 from olmix.study.plan import TOPICS
 from olmix.study.space import stage_domains
 from olmix.study.steered_runs import run_folders
-from olmix.study.system_answers import RunsSoFar, RoundRuns, answer, read_rounds, system_request
+from olmix.study.system_answers import RoundRuns, RunsSoFar, answer, read_rounds, system_request
 from olmix.study.systems import as_system
 from olmix.tables import write_table
 from olmix.updates.sequence import load_updates

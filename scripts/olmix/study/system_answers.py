@@ -23,7 +23,7 @@ from olmix.tables import SwarmTable, read_swarm
 from olmix.training.settings import RunSettings
 from olmix.updates.auto_reuse import join_swarms
 
-__all__ = ["RunsSoFar", "RoundRuns", "answer", "ask", "read_rounds", "system_request"]
+__all__ = ["RoundRuns", "RunsSoFar", "answer", "ask", "read_rounds", "system_request"]
 
 
 @dataclass(frozen=True)

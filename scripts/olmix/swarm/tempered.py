@@ -51,7 +51,7 @@ def tempered_dirichlet(
 
 
 def distinct_tempered(natural: np.ndarray, size: int, *, seed: int) -> np.ndarray:
-    """``size`` different ones of `tempered_dirichlet`, in its order: weak ones are often one-hot."""
+    """``size`` different mixes of `tempered_dirichlet`, in its order; weak ones may be one-hot."""
     drawn = size
     while True:
         mixes = tempered_dirichlet(natural, drawn, seed=seed)
