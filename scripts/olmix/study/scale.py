@@ -13,6 +13,7 @@ __all__ = ["DISJOINT", "NOTICES", "Scale", "load_scale"]
 
 # What everything made with an engine must say, where that is not plain training.
 NOTICES = {"simulate": "SIMULATED: a known law plus noise, no model was trained"}
+REHEARSED = "REHEARSAL: models and texts of a trial, the numbers mean nothing"
 
 #: The ``pool_share`` of a scale whose seeds have no run in common.
 DISJOINT = "disjoint"
@@ -48,8 +49,14 @@ class Scale:
 
     @property
     def notice(self) -> str | None:
-        """What every figure and summary made at this scale says on its face; None for training."""
-        return NOTICES.get(self["engine"])
+        """What every figure made at this scale says on its face; None for plain training."""
+        return REHEARSED if self.rehearses else NOTICES.get(self["engine"])
+
+    @property
+    def rehearses(self) -> bool:
+        """Whether its public texts come from a hub that the workflow makes itself."""
+        public = self["data"].get("public", {})
+        return public.get("hub") == f"results/{self.name}/hub"
 
     def model(self, name: str) -> dict[str, Any]:
         """Shape, tokens, resources and runs per job of one model."""
