@@ -85,7 +85,8 @@ def _write_source(source: TextSource, documents: Iterator[str], dataset: Path) -
 
 def _share(documents: Iterator[str]) -> list[str]:
     """The next documents, as many as a domain gets."""
-    found, size = [], 0
+    found: list[str] = []
+    size = 0
     while size < DOMAIN_CHARACTERS or len(found) < FILES:
         found.append(next(documents))
         size += len(found[-1])

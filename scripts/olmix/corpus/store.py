@@ -193,7 +193,7 @@ def join_stores(folders: Sequence[str | Path], out: str | Path) -> dict[str, Any
             raise OlmixError(f"{store.folder}: not of the domain and tokenizer of {first.folder}")
     temporary = out.with_name(f".{out.name}.{uuid.uuid4().hex[:12]}.tmp")
     temporary.mkdir(parents=True)
-    shards = []
+    shards: list[dict[str, Any]] = []
     for store in stores:
         for shard in store.manifest["shards"]:
             name = f"{len(shards):05d}.bin"
