@@ -28,6 +28,7 @@ include: "workflow/rules/domains.smk"
 include: "workflow/rules/swarms.smk"
 include: "workflow/rules/proposals.smk"
 include: "workflow/rules/targets.smk"
+include: "workflow/rules/systems.smk"
 include: "workflow/rules/updates.smk"
 include: "workflow/rules/questions.smk"
 include: "workflow/rules/figures.smk"
@@ -58,6 +59,8 @@ localrules:
     sample_probe,
     sample_stage,
     list_runs,
+    evaluate_proxies,
+    evaluate_targets,
     collect_swarm,
     draw_figure,
     report_tables,

@@ -34,7 +34,7 @@ def main(
     )
     report = swarm.report
     logging.info("%d mixes over %d domains", *swarm.mixes.shape)
-    logging.info("%d tries, %.2g of them accepted", report.tries, report.acceptance_rate)
+    logging.info("%d tries, %.3g %% of them accepted", report.tries, 100 * report.acceptance_rate)
     if report.lifted:
         logging.warning("%d mixes had small weights raised to the floor", report.lifted)
     if report.warning:

@@ -23,6 +23,7 @@ from olmix.study.spec import (
     StudySpec,
     SwarmSpec,
 )
+from olmix.study.systems import AnswerSpec, RoundSpec, SteeringSpec, System, load_systems
 from olmix.study.update_plan import UpdatePlan, pool_contents
 from olmix.updates.sequence import INITIAL, load_updates
 from olmix.updates.strategies import Strategy
@@ -41,8 +42,9 @@ class Plan:
 
     Parameters
     ----------
-    scale, methods
-        The scale's settings, and the mixing methods by name.
+    scale, methods, systems
+        The scale's settings, and the mixing methods by name: those that are seven choices, and
+        those that are algorithms.
     updates
         The scale's own sequence of updates.
     root
@@ -51,6 +53,7 @@ class Plan:
 
     scale: Scale
     methods: Mapping[str, MixingMethod]
+    systems: Mapping[str, System]
     updates: UpdatePlan
     root: Path
     mixes: dict[str, MixesSpec] = field(default_factory=dict)
@@ -66,6 +69,14 @@ class Plan:
     after: dict[str, tuple[str, ...]] = field(default_factory=dict)
     #: domains whose text cannot be had -> why
     missing: Mapping[str, str] = field(default_factory=dict)
+    #: swarm -> the share of each domain that is there to be read, where it is not all
+    shares: dict[str, float] = field(default_factory=dict)
+    #: swarm -> what moves the mix or the weights of its runs, where something does
+    steering: dict[str, SteeringSpec] = field(default_factory=dict)
+    #: swarm -> the round of a system that it is
+    rounds: dict[str, RoundSpec] = field(default_factory=dict)
+    #: the mixes that systems answer with, by name
+    answers: dict[str, AnswerSpec] = field(default_factory=dict)
     #: what a pool holds -> its name
     _pools: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
@@ -77,7 +88,11 @@ class Plan:
         updates = UpdatePlan(scale["updates"], sequence, scale)
         updates.pools.update({stage: f"pool-{stage}" for stage in updates.stages})
         missing = PublicData.open(scale, root).missing if "public" in scale["data"] else {}
-        plan = cls(scale, load_methods(root / "config" / "methods"), updates, root, missing=missing)
+        folder = root / "config" / "methods"
+        plan = cls(
+            scale, load_methods(folder), load_systems(folder), updates, root, missing=missing
+        )
+        plan._check_method(updates)
         plan._pools[pool_contents(updates.sequence, INITIAL)] = updates.pools[INITIAL]
         return plan
 
@@ -174,6 +189,7 @@ class Plan:
             file = f"{self.scale['single_updates']['folder']}/{name}.yaml"
             sequence = load_updates(self.root / file, priors=self.scale.priors)
             update = UpdatePlan(file, sequence, self.scale, name)
+            self._check_method(update)
             for stage in update.stages:
                 contents = pool_contents(update.sequence, stage)
                 update.pools[stage] = self._pools.setdefault(contents, f"pool-{name}-{stage}")
@@ -185,6 +201,14 @@ class Plan:
         names = {domain.name for stage in update.sequence.stages() for domain in stage.domains}
         found = [f"no text of {name} ({self.missing[name]})" for name in names & set(self.missing)]
         return min(found, default=None)
+
+    def _check_method(self, updates: UpdatePlan) -> None:
+        """Refuse a sequence whose method is none that answers a swarm."""
+        if updates.sequence.method not in self.methods:
+            raise OlmixError(
+                f"{updates.file}: method is '{updates.sequence.method}', expected one of "
+                f"{', '.join(self.methods)}"
+            )
 
     # What follows once every question has asked
 

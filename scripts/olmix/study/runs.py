@@ -14,7 +14,7 @@ from olmix.model.shapes import is_tiny, shape
 from olmix.study.space import open_space, stored_mix
 from olmix.study.spec import SpaceSpec, SwarmSpec, from_params
 from olmix.training.presets import preset
-from olmix.training.settings import RunSettings, data_fingerprint
+from olmix.training.settings import RunSettings, SteeringSettings, data_fingerprint
 from olmix.updates.collapse import Collapse
 from olmix.updates.sequence import load_updates
 
@@ -50,11 +50,13 @@ def run_settings(
     data_seed: int,
     evaluate_at: Sequence[float] = (),
     sizes: Mapping[str, int] | None = None,
+    steering: SteeringSettings | None = None,
 ) -> RunSettings:
     """Everything about one run: the model's preset, as the scale overrides it, and its mix.
 
     ``sizes`` are the tokens by which a source is spread over its topics (`stored_sizes`), those in
-    the corpus if none are given.
+    the corpus if none are given. ``model`` may also say which share of each domain is there to be
+    read (``data_share``).
     """
     base = preset(model["shape"])
     vocabulary = corpus.tokenizer.vocab_size if is_tiny(model["shape"]) else None
@@ -75,6 +77,8 @@ def run_settings(
         max_repetition=model["max_repetition"],
         linear_decay=base.linear_decay,
         evaluate_at=tuple(evaluate_at),
+        data_share=model.get("data_share", 1.0),
+        steering=steering,
     )
 
 

@@ -84,7 +84,8 @@ class Scale:
     @property
     def disjoint_pools(self) -> int | None:
         """Into how many parts a pool is split, one for each seed; None where seeds share runs."""
-        return self["seeds"] if self["pool_share"] == DISJOINT else None
+        # Own text has no pools, and says nothing of them.
+        return self["seeds"] if self.content.get("pool_share") == DISJOINT else None
 
     @property
     def pool_swarms(self) -> float:
