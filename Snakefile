@@ -15,6 +15,7 @@ include: "workflow/lookups/plan.smk"
 include: "workflow/lookups/requests.smk"
 include: "workflow/lookups/results.smk"
 include: "workflow/lookups/progress.smk"
+include: "workflow/lookups/preflight.smk"
 include: "workflow/rules/domains.smk"
 include: "workflow/rules/swarms.smk"
 include: "workflow/rules/proposals.smk"
@@ -28,6 +29,7 @@ include: "workflow/rules/claims.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/rule_graph.smk"
 include: "workflow/rules/progress.smk"
+include: "workflow/rules/preflight.smk"
 
 
 # Where the runs of a swarm come from is the scale's choice.
