@@ -18,6 +18,7 @@ def main(data: Path, runs: Path, max_instances: int | None, out: Path) -> None:
     """Write ``<run>.json`` in ``out`` for every folder in ``runs``."""
     suite = Suite.open(data / "suite")
     folders = sorted(folder for folder in runs.iterdir() if folder.is_dir())
+    out.mkdir(parents=True, exist_ok=True)
     for folder in folders:
         score = read_json(folder / "eval.json")
         expected = {

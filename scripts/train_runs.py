@@ -22,12 +22,13 @@ FILES = ("weights.safetensors", "run.json", "eval.json")
 
 
 def train(options: Mapping[str, str | int | Path], log: Path) -> None:
-    """Run the command to its end; what it prints goes to the end of the log."""
+    """Run the command to its end; it and what it prints go to the end of the log."""
     given = [str(part) for option in options.items() for part in option]
     command = [sys.executable, "-m", "olmix", "train", *given]
     lead_python_here()
-    logging.info("starting %s", shlex.join(command))
     with log.open("a", encoding="utf-8") as file:
+        file.write(shlex.join(command) + "\n")
+        file.flush()
         done = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, check=False)
     if done.returncode != 0:
         raise OlmixError(f"training ended with status {done.returncode}; finished runs are kept")
@@ -39,6 +40,7 @@ def link(runs: Path, out: Path) -> None:
     Links to the store of runs take no space, and the store keeps a run when the workflow deletes
     the outputs of a failed job.
     """
+    out.mkdir(parents=True, exist_ok=True)
     for entry in read_json(runs):
         folder = runs.parent / entry["folder"]
         for name in FILES:
@@ -73,5 +75,6 @@ if __name__ == "__main__":
             "--sharding": granted.sharding,
             "--checkpoint-seconds": granted.checkpoint_seconds,
         }
-        train(options, Path(snakemake.log[0]))
+        if read_json(listed):  # a round may have asked for nothing
+            train(options, Path(snakemake.log[0]))
         link(listed, Path(snakemake.output.runs))

@@ -7,7 +7,7 @@ import pytest
 
 from olmix.domains import DomainSet
 from olmix.errors import OlmixError
-from olmix.files import content_hash, read_json
+from olmix.files import content_hash, read_json, write_json
 from olmix.paths import CONFIG
 from olmix.proposers.method import Method
 from olmix.questions.answer import Answer, QuestionData
@@ -119,3 +119,14 @@ def test_an_answer_of_simulated_runs_says_so(question, tmp_path):
         notice = read_json(tmp_path / "rq0" / f"{name}.json")["notice"]
         assert notice == "SIMULATED: a known law plus noise, no model was trained"
     assert read_json(tmp_path / "rq0" / "provenance.json")["engine"] == "simulate"
+
+
+def test_tiny_models_are_counted_over_the_vocabulary_of_the_data(question):
+    data = question({}, {"swarm": TABLE})
+    assert data.tiny_parameters({"30m": "30m", "target": "1b"}) == {}
+    words = {"<|endoftext|>": 0, "a": 1, "b": 2, "[UNK]": 3}
+    model = {"type": "WordLevel", "vocab": words, "unk_token": "[UNK]"}
+    write_json(data.data / "tokenizer.json", {"version": "1.0", "model": model, "added_tokens": []})
+    # Two matrices of 4 × 8, one layer of 4·8² + 3·8·32 + 4·8, the last norm of 8.
+    expected = 2 * 4 * 8 + (4 * 64 + 3 * 8 * 32 + 4 * 8) + 8
+    assert data.tiny_parameters({"1m": "tiny-1m", "30m": "30m"}) == {"1m": expected}

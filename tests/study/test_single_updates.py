@@ -58,7 +58,7 @@ def test_swarm_sizes_follow_the_papers_rule():
     assert plan.swarms["revise_code-updated"].size == seeds * 8
     assert plan.swarms["add_pdf-updated"].size == seeds * 2 * 64
     assert "remove_code-updated" not in plan.swarms
-    assert plan.swarms["pool-add_code-updated"].size == 2 * 128
+    assert plan.swarms["pool-add_code-updated"].size == seeds * 128
 
 
 def test_equal_domain_sets_share_a_pool(every):

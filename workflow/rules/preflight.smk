@@ -11,7 +11,9 @@ rule measure_model:
         "../../envs/environment.yaml"
     threads: lambda wildcards: PREFLIGHT.model(wildcards.model)["threads"]
     resources:
-        mem_mb=lambda wildcards: measured_run(wildcards.model).training_request(1).mem_mb,
+        mem_mb=lambda wildcards: measured_run(wildcards.model)
+        .training_request(1)
+        .mem_mb,
         runtime=20,
         gpu=lambda wildcards: PREFLIGHT_GPUS[wildcards.model].gpu,
         gres=lambda wildcards: PREFLIGHT_GPUS[wildcards.model].gres,

@@ -24,6 +24,7 @@ rule sample_swarm:
         rerun_when=lambda wildcards: JOBS.mixes(wildcards.mixes).rerun_when,
         distributions=lambda wildcards: JOBS.mixes(wildcards.mixes).distributions,
         caps=lambda wildcards: JOBS.mixes(wildcards.mixes).caps,
+        priors=SCALE.priors,
     message:
         "Sampling the mixes {wildcards.mixes}"
     script:
@@ -32,6 +33,12 @@ rule sample_swarm:
 
 rule list_runs:
     input:
+        unpack(lambda wildcards: JOBS.swarm(wildcards.swarm).learns_from),
+        checked=(
+            ancient(rules.check_data.output.checked)
+            if "public" in SCALE["data"]
+            else []
+        ),
         data=rules.build_domains.output.data,
         mixes=lambda wildcards: JOBS.swarm(wildcards.swarm).mixes,
     output:

@@ -99,7 +99,7 @@ def run(args: argparse.Namespace) -> None:
         words = MOST_WORDS_ON_GPU if watch.devices.on_gpu else MOST_WORDS
         tokenizing = Tokenizing(args.tokenizer, args.vocabulary, words)
         stage = first_stage(project, origin, found, tokenizing, args.processes)
-        _say("", *domain_table(stage), "", *(f"note: {line}" for line in notes(found)))
+        _say("", *domain_table(stage), "", *(f"note: {line}" for line in notes(found, origin)))
         wishes = _wishes(args, stage)
         _say("measuring how fast models train here, some seconds each")
         sizing = _sizing(args, project, stage, wishes, watch)

@@ -22,8 +22,9 @@ def job_log(path: str | Path) -> Iterator[None]:
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8") as file:
-        file.write(environment_line() + "\n")
+    path.write_text(environment_line() + "\n", encoding="utf-8")
+    # At its end, wherever that is: processes that the job starts write to the log as well.
+    with path.open("a", encoding="utf-8") as file:
         logging.basicConfig(
             level=logging.INFO,
             format="%(asctime)s %(message)s",

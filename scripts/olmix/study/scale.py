@@ -7,11 +7,15 @@ from typing import Any
 from olmix.config_files import read_config
 from olmix.errors import OlmixError
 from olmix.files import content_hash
+from olmix.updates.sequence import STATED
 
-__all__ = ["NOTICES", "Scale", "load_scale"]
+__all__ = ["DISJOINT", "NOTICES", "Scale", "load_scale"]
 
 # What everything made with an engine must say, where that is not plain training.
 NOTICES = {"simulate": "SIMULATED: a known law plus noise, no model was trained"}
+
+#: The ``pool_share`` of a scale whose seeds have no run in common.
+DISJOINT = "disjoint"
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,11 @@ class Scale:
     def proxy(self) -> str:
         """The name of the proxy model."""
         return self["proxy"]
+
+    @property
+    def ours(self) -> bool:
+        """Whether `snakemake` makes what is ours besides what is the paper's."""
+        return self.content.get("ours", True)
 
     @property
     def of_own_text(self) -> bool:
@@ -59,6 +68,28 @@ class Scale:
             if kind in self["data"]:
                 return content_hash(read_config(Path(root) / self["data"][kind]["design"]))
         return None
+
+    @property
+    def priors(self) -> str:
+        """Around what swarms are drawn and KL terms pull: what updates files state, or natural."""
+        return self.content.get("priors", STATED)
+
+    @property
+    def disjoint_pools(self) -> int | None:
+        """Into how many parts a pool is split, one for each seed; None where seeds share runs."""
+        # Own text has no pools, and says nothing of them.
+        return self["seeds"] if self.content.get("pool_share") == DISJOINT else None
+
+    @property
+    def pool_swarms(self) -> float:
+        """The size of a pool, in swarms of the largest chain that draws from it."""
+        return float(self.disjoint_pools or self["pool_share"])
+
+    @property
+    def search(self) -> dict[str, int]:
+        """Settings of the search solver, where the scale has some."""
+        known = self.content.get("search_candidates")
+        return {} if known is None else {"candidates": known}
 
     def seeds(self) -> range:
         """How many seeds there are of what the paper repeats."""

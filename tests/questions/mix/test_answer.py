@@ -95,6 +95,7 @@ def test_the_answer_says_weights_gains_and_limits(answered: Path):
     gain, low, high = summary["gains"]["natural"]
     assert gain == pytest.approx(expected, abs=0.5) and 0 < low < gain < high
     assert summary["weights_ignored"] == ["old"]
+    assert summary["limits"][-1].startswith("There is no task old: ")
     assert summary["held_out_correlation"] > 0.9
     limits = " ".join(summary["limits"])
     assert "books is at its cap" in limits and "saw no domain more than 2.0 times" in limits

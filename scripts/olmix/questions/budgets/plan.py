@@ -35,7 +35,7 @@ def plan(study: Plan) -> Reads:
         "low",
         chains([*at_tight, PARTIAL_MIXTURE_REUSE], _LOW, "relaxed", seeds)
         + chains(at_tight, _LOW, "tight", seeds)
-        + chains([AUTO_PARTIAL_REUSE], _LOW, "relaxed", seeds),
+        + chains(study.asked([AUTO_PARTIAL_REUSE]), _LOW, "relaxed", seeds),
         natural=True,
     )
     groups = [updates.groups[name] for name in ("main", "tight", "low")]
@@ -56,4 +56,5 @@ QUESTION = Question(
     place=1,
     plan=plan,
     tables=("budgets", "budgets_by_strategy"),
+    settings=("pool_share",),
 )

@@ -22,11 +22,11 @@ def mix_page(answer: Path) -> str:
         f"<p><b>{html.escape(finding(answer))}</b></p>",
         _figures("mix", "mix_gain"),
         "<h3>The mix</h3>",
-        html_table(_weights(answer)),
-        "<p>times seen: in the run that the mix is for. low, high: of the weight, by refitting on "
-        "resampled proxies.</p>",
+        _table(_weights(answer)),
+        "<p>times seen: in the run that the mix is for. from, to: of the weight, by refitting on "
+        f"resampled proxies ({100 * found['level']:g} % interval).</p>",
         "<h3>What was measured</h3>",
-        html_table(_gains(answer)),
+        _table(_gains(answer)),
         _predicted(found),
         "<h3>What limits it</h3>",
         "<ul>" + "".join(f"<li>{html.escape(line)}</li>" for line in found["limits"]) + "</ul>",
@@ -41,15 +41,28 @@ def mix_page(answer: Path) -> str:
 
 
 def _figures(*names: str) -> str:
-    images = (f"<img src='{name}.png' alt='{name}' style='max-width:30em'>" for name in names)
-    return f"<p>{' '.join(images)}</p>"
+    images = (f"<img src='{name}.png' alt='{name}'>" for name in names)
+    return f"<div class='figures'>{''.join(images)}</div>"
+
+
+def _table(frame: pd.DataFrame) -> str:
+    return f"<div class='wide'>{html_table(frame)}</div>"
 
 
 def _weights(answer: Path) -> pd.DataFrame:
     frame = pd.read_csv(answer / "mix.csv").sort_values("weight", ascending=False)
-    shown = frame[["domain", "tokens", "natural", "weight", "low", "high", "times_seen"]].round(4)
-    note = ["at its cap" if capped else "" for capped in frame["at_cap"]]
-    return shown.rename(columns={"times_seen": "times seen"}).assign(**{"": note})
+    return pd.DataFrame(
+        {
+            "domain": frame["domain"],
+            "tokens, M": (frame["tokens"] / 1e6).round(3),
+            "natural, %": (100 * frame["natural"]).round(1),
+            "weight, %": (100 * frame["weight"]).round(1),
+            "from": (100 * frame["low"]).round(1),
+            "to": (100 * frame["high"]).round(1),
+            "times seen": frame["times_seen"].round(2),
+            "": frame["at_cap"].map({True: "at its cap", False: ""}),
+        }
+    )
 
 
 def _gains(answer: Path) -> pd.DataFrame:

@@ -4,10 +4,9 @@ from itertools import cycle
 from pathlib import Path
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 
-from olmix.presentation.style import COLUMN_WIDTH
+from olmix.presentation.style import COLUMN_WIDTH, PALETTE
 
 __all__ = ["swarm_size", "swarm_size_target"]
 
@@ -27,11 +26,10 @@ def swarm_size_target(answer: Path) -> plt.Figure:
 def _errors(answer: Path, name: str, label: str) -> plt.Figure:
     """Draw the mean error over the seeds, with a band from the lowest to the highest."""
     curves = pd.read_csv(answer / f"{name}.csv")
-    # Dark for few domains, light for many, and the same for the same number in both figures.
+    # The same colour for the same number of domains in both figures.
     counts = sorted(pd.read_csv(answer / "swarm_size.csv")["domains"].unique())
-    colours = plt.get_cmap("viridis")(np.linspace(0, 0.85, len(counts)))
     figure, axis = plt.subplots(figsize=(COLUMN_WIDTH, 2.3), layout="constrained")
-    for m, colour, marker in zip(counts, colours, cycle(MARKERS), strict=False):
+    for m, colour, marker in zip(counts, cycle(PALETTE), cycle(MARKERS), strict=False):
         curve = curves[curves["domains"] == m].sort_values("multiplier")
         if curve.empty:
             continue
