@@ -48,7 +48,8 @@ def plan(study: Plan) -> Reads:
     curve, at_once = _curve(study)
     study.propose("methods", [*proposals, *at_once])
     targets, answers = study.train_targets("methods"), train_answers(study)
-    labels = {name: found.label for name, found in (*study.methods.items(), *study.systems.items())}
+    labels = {name: method.label for name, method in study.methods.items()}
+    labels |= {name: system.label for name, system in study.systems.items()}
     rounds = [swarm for swarm in trained if swarm in study.rounds]
     return Reads(
         studies=["methods"],
