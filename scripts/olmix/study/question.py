@@ -28,6 +28,8 @@ class Question:
         The tables that its answer writes, each `results/<question>/<table>.csv`.
     settings
         The sections of a scale that its answer reads, besides those that all share.
+    of_paper
+        Whether the paper asks it; those that are ours are not.
     own_text
         Whether it is asked of somebody's own text, and not of the paper's study.
     needs
@@ -42,6 +44,7 @@ class Question:
     plan: Callable[[Plan], Reads]
     tables: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
+    of_paper: bool = True
     own_text: bool = False
     needs: Mapping[str, str] = field(default_factory=dict)
     figures: tuple[str, ...] = ()

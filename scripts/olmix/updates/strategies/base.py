@@ -65,7 +65,7 @@ class Strategy(ABC):
     #: Whether its last mix depends on no stage before: it then has a mix at the last stage only.
     from_scratch: ClassVar[bool] = False
 
-    def plan(self, sequence: UpdateSequence, c: int) -> list[StagePlan]:
+    def plan(self, sequence: UpdateSequence, c: float) -> list[StagePlan]:
         """What every stage costs: weights to recompute, and about c(m+1) runs for them."""
         plans = []
         for stage in sequence.stages():
@@ -78,7 +78,7 @@ class Strategy(ABC):
     def recomputed(self, sequence: UpdateSequence, stage: Stage) -> int:
         """How many weights the strategy recomputes after an update."""
 
-    def budget(self, sequence: UpdateSequence, c: int) -> dict[str, int]:
+    def budget(self, sequence: UpdateSequence, c: float) -> dict[str, int]:
         """The proxy runs that the strategy pays for at each stage."""
         return {entry.stage: entry.runs for entry in self.plan(sequence, c)}
 
@@ -94,7 +94,7 @@ class Strategy(ABC):
         """Whether it trains runs of its own at a stage, on mixes that depend on p̃."""
         return stage != INITIAL and not self.from_scratch
 
-    def probe_runs(self, sequence: UpdateSequence, stage: str) -> int:
+    def probe_runs(self, sequence: UpdateSequence, stage: str, c: float) -> int:
         """Runs it needs at a stage before it can choose what to recompute."""
         return 0
 
