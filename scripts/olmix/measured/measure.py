@@ -146,9 +146,9 @@ def _replica(
 ) -> MeasuredLaw:
     """The law of a number: 0 has all runs and the assumed shares, others draw both."""
     rng = np.random.default_rng([settings["seed"], number])
-    counts = np.ones(len(runs))
+    counts: np.ndarray = np.ones(len(runs))
     if number:
-        counts = 1.0 * rng.multinomial(len(runs), np.full(len(runs), 1 / len(runs)))
+        counts = rng.multinomial(len(runs), np.full(len(runs), 1 / len(runs)))
     fitted = fit(form, runs.mixes, runs.metrics, choice, counts)
     stands_for = {
         name: _stand_in(entry, runs.domains, catalogue, rng if number else None)
