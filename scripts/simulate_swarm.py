@@ -1,4 +1,4 @@
-"""Simulate a swarm: a known law plus noise in place of training and evaluating its runs."""
+"""Simulate a swarm: a law plus noise in place of training and evaluating its runs."""
 
 import logging
 from pathlib import Path
@@ -20,7 +20,7 @@ def main(
     mixes: Path,
     swarm: dict[str, Any],
     space: dict[str, Any],
-    noise: float,
+    model: dict[str, Any],
     ratios: Path,
     metrics: Path,
 ) -> None:
@@ -36,8 +36,9 @@ def main(
         world.run(
             stored_mix(expanded[index], collapse.domains, world.tokens),
             model=spec.model,
-            noise=noise,
+            noise=model["noise"],
             seed=data_seed_of(spec, index),
+            disturbance=model.get("disturbance", 0.0),
         )
         for index in rows
     ]
@@ -58,7 +59,7 @@ if __name__ == "__main__":
             mixes=Path(snakemake.input.mixes),
             swarm=snakemake.params.swarm,
             space=snakemake.params.space,
-            noise=snakemake.params.model["noise"],
+            model=snakemake.params.model,
             ratios=Path(snakemake.output.ratios),
             metrics=Path(snakemake.output.metrics),
         )

@@ -19,7 +19,9 @@ def whole_plan(name):
     return plan_study(load_scale(SCALES, name), REPOSITORY)
 
 
-@pytest.mark.parametrize("scale", ["tiny", "tiny-seed1", "smoke", "paper", "simulated"])
+@pytest.mark.parametrize(
+    "scale", ["tiny", "tiny-seed1", "smoke", "paper", "rehearsal", "simulated"]
+)
 def test_every_scale_has_a_plan_that_passes_its_checks(scale):
     plan = whole_plan(scale)
     assert set(QUESTIONS) <= set(plan.reads)

@@ -48,8 +48,8 @@ def plan(study: Plan) -> Reads:
     curve, at_once = _curve(study)
     study.propose("methods", [*proposals, *at_once])
     targets, answers = study.train_targets("methods"), train_answers(study)
-    labels = {method.name: method.label for method in study.methods.values()}
-    labels |= {system.name: system.label for system in study.systems.values()}
+    labels = {name: method.label for name, method in study.methods.items()}
+    labels |= {name: system.label for name, system in study.systems.items()}
     rounds = [swarm for swarm in trained if swarm in study.rounds]
     return Reads(
         studies=["methods"],
@@ -80,7 +80,11 @@ def plan(study: Plan) -> Reads:
 
 def _left_out(study: Plan) -> dict[str, str]:
     """Methods that cannot be compared here, and what they need that is not there."""
-    found = {name: system.lacks for name, system in study.systems.items()}
+    domains = len(study.updates.sequence.initial)
+    found = {
+        name: system.lacks or system.too_short(study.scale, domains)
+        for name, system in study.systems.items()
+    }
     if study.scale["engine"] == "simulate":
         weighed = [m.name for m in study.methods.values() if m.swarm_distribution in _OF_TEXT]
         found |= dict.fromkeys(weighed, "text, whose entropy weighs its swarm")
