@@ -1,5 +1,6 @@
 """What one model of a scale does where it will be trained: some tens of steps at its real shape."""
 
+import gc
 import resource
 import time
 from collections.abc import Mapping
@@ -70,7 +71,7 @@ def measure(asked: Asked, place: Place) -> dict[str, Any]:
         raise OlmixError(f"model '{asked.name}': one sequence does not fit the memory of a device")
     best = min(found, key=lambda name: found[name]["step_seconds"])
     return {
-        "of": asked.cost.print,
+        "of": asked.cost.subject,
         "device": _device_name(team.device),
         "backend": dist.get_backend() if team.count > 1 else None,
         "differences": differences,
@@ -96,7 +97,6 @@ def _steps(
             found = _timed(asked, settings, place, corpus, hardware, more=more)
         except torch.OutOfMemoryError:
             out_of_memory = 1.0
-        torch.cuda.empty_cache()
         if not team.sum(torch.tensor(out_of_memory)).item():
             return found
     return None
@@ -112,6 +112,7 @@ def _timed(
     more: bool,
 ) -> dict[str, Any]:
     team, data = place.team, run_data(settings, corpus)
+    _start_afresh(team.device)
     checkpoints = CheckpointFolder(place.folder / "state", settings.hash)
     trainer = Trainer(settings, data, hardware, team, checkpoints)
     try:
@@ -143,6 +144,15 @@ def _timed(
             checkpoints.remove()
         team.wait()
     return found
+
+
+def _start_afresh(device: torch.device) -> None:
+    """Nothing of the model before is left in memory, in its record or in the compiler's cache."""
+    if device.type == "cuda":
+        gc.collect()
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats(device)
+        torch.compiler.reset()
 
 
 def _moment(team: Processes) -> float:
