@@ -1,30 +1,20 @@
 """Measure a model of the scale with the nodes, GPUs and processes that its training will have."""
 
-import logging
-import shlex
 import shutil
-import subprocess
-import sys
 import uuid
 from pathlib import Path
 from typing import Any
 
 from olmix.errors import OlmixError
 from olmix.files import write_json
-from olmix.paths import lead_python_here
-from olmix.provenance.job import job_log
+from olmix.provenance.job import job_log, run_command
 
 
 def measure(options: dict[str, Any], log: Path) -> None:
-    """Run `python -m olmix measure` to its end; what it prints goes to the end of the log."""
-    given = [str(part) for option in options.items() for part in option]
-    command = [sys.executable, "-m", "olmix", "measure", *given]
-    lead_python_here()
-    logging.info("starting %s", shlex.join(command))
-    with log.open("a", encoding="utf-8") as file:
-        done = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, check=False)
-    if done.returncode != 0:
-        raise OlmixError(f"measuring ended with status {done.returncode}; {log} says why")
+    """Measure with `python -m olmix preflight`, in as many processes as the job was given."""
+    status = run_command("preflight", options, log)
+    if status != 0:
+        raise OlmixError(f"measuring ended with status {status}; {log} says why")
 
 
 snakemake: Any  # what the workflow tells the job

@@ -11,7 +11,7 @@ import pytest
 
 @pytest.fixture
 def olmix_processes() -> Callable[..., None]:
-    """``run(4, ["measure", ...], on_node=2)``: `python -m olmix` in four processes."""
+    """``run(4, ["preflight", ...], on_node=2)``: `python -m olmix` in four processes."""
 
     def run(count: int, arguments: list[str], on_node: int) -> None:
         with socket.socket() as probe:

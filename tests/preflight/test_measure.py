@@ -74,7 +74,7 @@ def test_two_nodes_of_two_processes_are_measured_with_every_sharding(tmp_path, o
     (tmp_path / "asked.json").write_text(json.dumps(dataclasses.asdict(asked)))
     olmix_processes(
         4,
-        ["measure", "--asked", str(tmp_path / "asked.json"), "--work", str(tmp_path / "work"),
+        ["preflight", "--asked", str(tmp_path / "asked.json"), "--work", str(tmp_path / "work"),
          "--out", str(tmp_path / "found.json")],
         on_node=2,
     )  # fmt: skip

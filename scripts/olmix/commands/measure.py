@@ -1,60 +1,119 @@
-"""`python -m olmix measure`: how fast a model of a scale trains and is scored on this hardware."""
+"""``python -m olmix measure``: laws from runs that somebody else trained and released."""
 
 import argparse
-import contextlib
-import os
 import sys
+from datetime import date
 from pathlib import Path
 
-from olmix.commands.outputs import output_file
-from olmix.errors import OlmixError
-from olmix.files import read_json, write_json
-from olmix.training.gpus import own_gpus
-from olmix.training.launch import Start, launch_command, started
+import numpy as np
+import pandas as pd
 
-HELP = "measure how fast a model trains and is scored here (jobs of `snakemake preflight`)"
+from olmix.config_files import read_config
+from olmix.errors import OlmixError
+from olmix.files import read_json, replacing
+from olmix.measured.check import compare_fits, score, score_unseen
+from olmix.measured.files import load_measured, paper_domains, read_runs, write_laws
+from olmix.measured.law import load_replica
+from olmix.measured.measure import Measurement, measure
+from olmix.measured.noise import Noise
+from olmix.paths import CONFIG
+from olmix.published.fetch import list_released
+
+HELP = "measure laws with their noise on released runs, or score them on other runs"
+
+LAWS = CONFIG / "measured" / "law.json"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of `python -m olmix measure`."""
-    add = parser.add_argument
-    add("--asked", required=True, metavar="JSON", help="the model and how it is to be measured")
-    add("--data", metavar="DIR", help="prepared corpus and suite (default: stand-ins)")
-    add("--work", required=True, metavar="DIR", help="folder for files on the way")
-    add("--out", type=output_file, required=True, metavar="JSON", help="what was measured")
-    add("--processes", type=int, default=0, metavar="N", help="on each node, one per GPU; 0: CPU")
-    add("--nodes", type=int, default=1, metavar="N", help="of a SLURM job (default: 1)")
-    add("--cpus", type=int, default=1, metavar="N", help="on each node (default: 1)")
+    """Declare the options: where the runs are, where the laws go, what is checked."""
+    parser.add_argument(
+        "--published", type=Path, metavar="FOLDER",
+        help="folder of released swarms (default: `local` of config/published.yaml)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--settings", type=Path, default=CONFIG / "measured.yaml", metavar="FILE",
+        help="forms, replicas and assumptions (default: config/measured.yaml)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE",
+        help="file of laws to write; unseen.csv is written beside it",
+    )  # fmt: skip
+    parser.add_argument(
+        "--check", action="store_true",
+        help="also compare RQ4's curves on real runs and on the law's (rq4.csv; 10 minutes)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--score", metavar="SWARM",
+        help="instead of measuring: score a file of laws on this swarm of the folder, whose runs "
+        "it should not have seen",
+    )  # fmt: skip
+    parser.add_argument(
+        "--law", type=Path, default=LAWS, metavar="FILE",
+        help="the file of laws that --score is about (default: config/measured/law.json)",
+    )  # fmt: skip
 
 
-def run(args: argparse.Namespace) -> int:
-    """Measure in this process or in those the job was given, as `python -m olmix train` does."""
-    if started():
-        return measure(args)
-    if args.processes < 0 or args.nodes < 1 or args.cpus < 1:
-        raise OlmixError(
-            f"{args.processes} processes on {args.nodes} nodes with {args.cpus} CPUs; "
-            "expected at least 0, 1 and 1"
-        )
-    gpus = own_gpus(args.processes) if args.nodes == 1 else contextlib.nullcontext(args.processes)
-    with gpus as processes:
-        start = Start(args.nodes, processes, args.cpus)
-        if (command := launch_command(start, sys.argv[1:])) is not None:
-            os.execvp(command[0], command)
-        return measure(args)
+def run(args: argparse.Namespace) -> None:
+    """Measure and write laws, or score those of a file."""
+    local = args.published or read_config(CONFIG / "published.yaml")["local"]
+    if local is None:
+        raise OlmixError("no --published FOLDER, and config/published.yaml names none as `local`")
+    folder = Path(local)
+    if args.score:
+        sys.stdout.write(_scored(args.law, folder, args.score))
+        return
+    if args.out is None:
+        raise OlmixError("--out FILE is missing: where to write the laws")
+    settings = load_measured(args.settings)
+    runs = read_runs(folder, settings["swarms"])
+    sys.stdout.write(f"{len(runs)} runs over {len(runs.domains)} domains: fitting and checking\n")
+    measured = measure(runs, settings, paper_domains())
+    write_laws(args.out, measured, _source(folder, measured, args))
+    unseen = score_unseen(measured)
+    _write(unseen, args.out.with_name("unseen.csv"))
+    sys.stdout.write(unseen.round(3).to_string(index=False) + "\n")
+    if args.check:
+        fits = compare_fits(measured.replicas[0], runs, settings["check"])
+        _write(fits, args.out.with_name("rq4.csv"))
+        sys.stdout.write(fits.round(3).to_string(index=False) + "\n")
+    sys.stdout.write(f"{len(measured.replicas)} laws, best form '{measured.best}': {args.out}\n")
 
 
-def measure(args: argparse.Namespace) -> int:
-    """Measure, and let the first process write what was found."""
-    from olmix.preflight.measure import Subject
-    from olmix.preflight.measure import measure as measure_model
-    from olmix.preflight.place import Place
-    from olmix.training.distributed import processes
+def _source(folder: Path, measured: Measurement, args: argparse.Namespace) -> dict[str, object]:
+    """Where the laws come from, without the paths of this machine."""
+    names, counts = np.unique(measured.runs.swarm, return_counts=True)
+    return {
+        "runs": {str(name): int(count) for name, count in zip(names, counts, strict=True)},
+        "dataset": read_config(CONFIG / "published.yaml")["dataset"],
+        "sha256": list_released(folder),
+        "date": date.today().isoformat(),
+        "command": f"python -m olmix measure --published FOLDER --out {args.out}",
+        "best_form": measured.best,
+    }
 
-    asked = Subject(**read_json(args.asked))
-    data = None if args.data is None else Path(args.data)
-    with processes() as team:
-        found = measure_model(asked, Place(Path(args.work), team, data))
-        if team.first:
-            write_json(args.out, found)
-    return 0
+
+def _scored(path: Path, folder: Path, swarm: str) -> str:
+    """The first law of a file on a swarm, in a line."""
+    law, record = load_replica(path, 0), read_json(path)
+    runs = read_runs(folder, [swarm])
+    known = law.fitted.form.domains
+    strange = [name for name in runs.domains if name not in known]
+    if strange:
+        raise OlmixError(f"{path}: the laws have no domain '{strange[0]}', swarm '{swarm}' has")
+    mixes = np.zeros((len(runs), len(known)))
+    mixes[:, [known.index(name) for name in runs.domains]] = runs.mixes
+    order = [runs.tasks.index(task) for task in law.tasks]
+    found = score(
+        law.bpb(mixes), runs.metrics[:, order], Noise.from_dict(record["errors"]),
+        law.fitted.form.alone(mixes),
+    )  # fmt: skip
+    return (
+        f"{found['runs']} runs: mean Pearson per task {found['pearson']:.3f}, of the average "
+        f"{found['pearson_of_average']:.3f}; residuals {found['deviation']:.2f} times what is "
+        "expected of unseen runs\n"
+    )
+
+
+def _write(frame: pd.DataFrame, path: Path) -> None:
+    with replacing(path) as temporary:
+        frame.round(4).to_csv(temporary, index=False)

@@ -103,9 +103,10 @@ class StudyCost:
         return swarm["runs"] * run.devices * run.hours(swarm["scored"])
 
     def question_rows(self) -> list[dict[str, Any]]:
-        """One row per question, then all together; swarms that they share count once there."""
+        """One row per question, then all that is made unasked; shared swarms count once there."""
         needs = {name: question["swarms"] for name, question in self.questions.items()}
-        needs[ALL] = sorted(set().union(*needs.values()))
+        unasked = [needs[n] for n, question in self.questions.items() if question["unasked"]]
+        needs[ALL] = sorted(set().union(*unasked))
         return [self._question_row(name, swarms) for name, swarms in needs.items()]
 
     def _question_row(self, question: str, names: Sequence[str]) -> dict[str, Any]:
