@@ -15,6 +15,7 @@ include: "workflow/lookups/plan.smk"
 include: "workflow/lookups/requests.smk"
 include: "workflow/lookups/results.smk"
 include: "workflow/lookups/progress.smk"
+include: "workflow/lookups/preflight.smk"
 
 
 # Public texts are fetched and tokenised first; other data are made or were prepared.
@@ -38,6 +39,7 @@ include: "workflow/rules/claims.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/rule_graph.smk"
 include: "workflow/rules/progress.smk"
+include: "workflow/rules/preflight.smk"
 
 
 # Where the runs of a swarm come from is the scale's choice.

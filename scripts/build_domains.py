@@ -38,14 +38,17 @@ def main(data: dict[str, Any], out: Path) -> None:
 
 
 def write_law(law: dict[str, Any], out: Path) -> None:
-    """Draw the law of a seed; `olmix.simulation.runs` takes it for a corpus and its models."""
-    from olmix.simulation.design import LawDesign
+    """Take one replica of the measured laws; `olmix.simulation.runs` asks it in place of models."""
+    from olmix.measured.files import load_measured, paper_domains, stored_tokens, write_replica
+    from olmix.tasks import families_of
 
-    design = LawDesign.load(law["design"])
-    design.catalogue.save(out / "domains.json")
-    write_json(out / "families.json", dict(design.families))
-    write_json(out / "stores.json", design.stores)
-    design.law(law["seed"]).save(out / "law.json")
+    settings, domains = load_measured(law["settings"]), paper_domains()
+    tasks = write_replica(Path(law["measured"]), law["replica"], out / "law.json")
+    stores = stored_tokens(domains, settings)
+    counts = {name: count for name, count in stores.items() if "@" not in name}
+    DomainSet.from_token_counts(counts).save(out / "domains.json")
+    write_json(out / "families.json", families_of(tasks))
+    write_json(out / "stores.json", stores)
 
 
 def build_embedded_world(world: dict[str, Any], out: Path) -> None:

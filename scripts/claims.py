@@ -28,6 +28,7 @@ def main(
     settings = load_claims(rules)
     board, estimates = judge(settings.only(only), Evidence(results, settings.confidence))
     _write(verdicts(board, settings), out["verdicts"])
+    _write(estimates, out["kept"])
     found = {path.parent.name: path for path in repetitions}
     board = compare_repetitions(board, settings, scale, found)
     _write(board, out["board"])

@@ -49,6 +49,7 @@ snakemake: Any  # what the workflow tells the job
 if __name__ == "__main__":
     with job_log(snakemake.log[0]):
         files, params = snakemake.input, snakemake.params
+        trained = files.get("runs", [])
         main(
             data=Path(files.data),
             updates=Path(params.updates),
@@ -61,7 +62,7 @@ if __name__ == "__main__":
                 files.get("metrics", []),
             ),
             # train_proxies/<swarm>/<job>/<run>
-            runs={f.parent.parent.name: f for f in run_folders(list(map(Path, files.runs)))},
+            runs={f.parent.parent.name: f for f in run_folders(list(map(Path, trained)))},
             out=Path(snakemake.output.proposals),
             table=Path(snakemake.output.mixes),
         )

@@ -6,32 +6,22 @@ several nodes. They run in this Python and with this library, whatever is found 
 
 import logging
 import os
-import shlex
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from olmix.errors import OlmixError
 from olmix.files import read_json
-from olmix.paths import lead_python_here
-from olmix.provenance.job import job_log
+from olmix.provenance.job import job_log, run_command
 
 FILES = ("weights.safetensors", "run.json", "eval.json")
 
 
 def train(options: Mapping[str, str | int | Path], log: Path) -> None:
-    """Run the command to its end; it and what it prints go to the end of the log."""
-    given = [str(part) for option in options.items() for part in option]
-    command = [sys.executable, "-m", "olmix", "train", *given]
-    lead_python_here()
-    with log.open("a", encoding="utf-8") as file:
-        file.write(shlex.join(command) + "\n")
-        file.flush()
-        done = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, check=False)
-    if done.returncode != 0:
-        raise OlmixError(f"training ended with status {done.returncode}; finished runs are kept")
+    """Train the runs of a list; finished ones are not trained again."""
+    status = run_command("train", options, log)
+    if status != 0:
+        raise OlmixError(f"training ended with status {status}; finished runs are kept")
 
 
 def link(runs: Path, out: Path) -> None:

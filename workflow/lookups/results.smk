@@ -34,7 +34,7 @@ def claims_input():
     others = settings.repetitions.get(SCALE.name, ())
     verdicts = [f"results/{scale}/verdicts.csv" for scale in others]
     return {
-        "answers": [f"results/{name}" for name in answers],
+        "answers": [f"results/{name}" for name in answers if not lacking(name, SCALE)],
         "repetitions": [path for path in verdicts if Path(path).exists()],
     }
 

@@ -23,6 +23,8 @@ HELPFUL_DOMAINS = 3
 
 def proxy_size(evidence: Evidence) -> Measured:
     """C01: Spearman of each proxy size with the target, bootstrapped over the mixes."""
+    if not evidence.has("rq1", "proxy_size"):
+        raise NotMeasured("no models of other sizes at this scale")
     points = evidence.table("rq1", "proxy_size")
     proxies = points.pivot(index="run", columns="size", values="proxy_bpb")
     target = points.groupby("run")["target_bpb"].first().reindex(proxies.index).to_numpy()

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from olmix.corpus.sources import read_labels
 from olmix.corpus.text import BrokenLine, read_documents
 from olmix.errors import OlmixError
 from olmix.files import replacing
@@ -63,7 +64,7 @@ class TopicClassifier:
 def label_file(path: Path, labels: Path, classifier: TopicClassifier, text_field: str) -> int:
     """Write a label for each line of a file of documents; returns how many. Done ones are kept."""
     if labels.is_file():
-        return len(np.load(labels))
+        return len(read_labels(labels))
     entries = list(read_documents(path, text_field, None))
     texts = (entry.text for entry in entries if not isinstance(entry, BrokenLine))
     found = classifier.labels(texts)

@@ -6,7 +6,7 @@ average the mean over all tasks (Section "Evaluation" of the paper).
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,7 +21,7 @@ from olmix.evaluation.tokens import PaddedBatch, TokenisedSuite
 if TYPE_CHECKING:
     from olmix.training.distributed import Processes
 
-__all__ = ["LanguageModel", "arithmetic", "evaluate", "summarise"]
+__all__ = ["LanguageModel", "arithmetic", "evaluate", "gold_nats", "summarise"]
 
 # Only gold positions are projected onto the vocabulary, and no more than this many logits at a
 # time (28 MB in float32 on a CPU, 512 MB on a GPU, whose products want many rows): with the
@@ -69,8 +69,32 @@ def evaluate(
     batches = suite.batches(model.shape.context_length, batch_tokens, max_instances)
     if team is not None:  # longest first: dealt out in turn, shares take the same time
         batches = batches[team.rank :: team.count]
+    nats = gold_nats(
+        model,
+        batches,
+        len(instances.golds),
+        device=device,
+        precision=precision,
+        on_progress=on_progress,
+    )
+    if team is not None:
+        nats = team.sum(nats)
+    bpb = nats.cpu().numpy() / math.log(2) / instances.gold_bytes
+    return summarise(suite.suite, bpb, instances.counts) | {"subsampled": max_instances}
+
+
+def gold_nats(
+    model: LanguageModel,
+    batches: Sequence[PaddedBatch],
+    instances: int,
+    *,
+    device: str | torch.device,
+    precision: str = "auto",
+    on_progress: Callable[[int, int], None] | None = None,
+) -> torch.Tensor:
+    """-log p in nats of the gold of each instance, as far as ``batches`` have its tokens."""
     # Where the model is: a GPU is asked for its results once, not after every batch.
-    nats = torch.zeros(len(instances.golds), dtype=torch.float64, device=device)
+    nats = torch.zeros(instances, dtype=torch.float64, device=device)
     with torch.inference_mode(), _evaluating(model), _computing_in(precision, device):
         for done, batch in enumerate(batches, start=1):
             losses = _gold_losses(model, batch, torch.device(device))
@@ -78,10 +102,7 @@ def evaluate(
             nats.index_add_(0, owners.to(nats.device), losses.double())
             if on_progress is not None:
                 on_progress(done, len(batches))
-    if team is not None:
-        nats = team.sum(nats)
-    bpb = nats.cpu().numpy() / math.log(2) / instances.gold_bytes
-    return summarise(suite.suite, bpb, instances.counts) | {"subsampled": max_instances}
+    return nats
 
 
 def summarise(suite: Suite, bpb: np.ndarray, counts: dict[str, int]) -> dict[str, Any]:

@@ -33,6 +33,7 @@ __all__ = [
     "look_at_target",
     "make_corpus",
     "make_suite",
+    "target_folders",
 ]
 
 # A domain of less text is left out: a weight for it would say nothing.
@@ -82,12 +83,15 @@ def look_at_target(
     project: Project, target: str, text_field: str, processes: int
 ) -> dict[str, Found]:
     """Read the folder that says what the mix is for: a task per sub-folder, or one in all."""
-    folder = Path(target)
+    return _look(project, target_folders(Path(target)), "target", text_field, processes)
+
+
+def target_folders(folder: Path) -> dict[str, Path]:
+    """Task -> its folder, for the folder that says what the mix is for."""
     if not folder.is_dir():
         raise OlmixError(f"--target {folder}: no such folder")
     folders = {name: place for name, place in domains_of_folder(folder).items() if place.is_dir()}
-    places = folders or {plain_name(folder.resolve().name): folder}
-    return _look(project, places, "target", text_field, processes)
+    return folders or {plain_name(folder.resolve().name): folder}
 
 
 def _look(

@@ -26,13 +26,15 @@ class PublicData:
     settings: Mapping[str, Any]
     results: str
     every: Mapping[str, TextSource]
+    made_here: bool = False  # the hub is a folder that the workflow makes itself: a rehearsal
 
     @classmethod
     def open(cls, scale: Scale, root: str | Path) -> "PublicData":
         """The sources that the scale's file of corpora names."""
         settings = scale["data"]["public"]
         found = read_sources(Path(root) / settings["sources"])
-        return cls(settings, f"results/{scale.name}", {source.name: source for source in found})
+        by_name = {source.name: source for source in found}
+        return cls(settings, f"results/{scale.name}", by_name, scale.rehearses)
 
     @property
     def sources(self) -> dict[str, TextSource]:
@@ -64,11 +66,6 @@ class PublicData:
     def folder(self) -> str:
         """Where texts and tokens are kept."""
         return self.settings["folder"]
-
-    @property
-    def made_here(self) -> bool:
-        """Whether the hub is a folder that the workflow makes itself: a rehearsal."""
-        return self.settings["hub"] == f"{self.results}/hub"
 
     def shards(self, name: str) -> int:
         """Over how many jobs a source is spread; one that reads another's files, as many as it."""

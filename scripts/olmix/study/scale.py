@@ -6,13 +6,17 @@ from typing import Any
 
 from olmix.config_files import read_config
 from olmix.errors import OlmixError
-from olmix.files import content_hash
+from olmix.files import content_hash, sha256
 from olmix.updates.sequence import STATED
 
 __all__ = ["DISJOINT", "NOTICES", "Scale", "load_scale"]
 
 # What everything made with an engine must say, where that is not plain training.
-NOTICES = {"simulate": "SIMULATED: a known law plus noise, no model was trained"}
+NOTICES = {
+    "simulate": "MEASURED LAW: fitted to the authors' released runs, with their noise; "
+    "no model was trained"
+}
+REHEARSED = "REHEARSAL: models and texts of a trial, the numbers mean nothing"
 
 #: The ``pool_share`` of a scale whose seeds have no run in common.
 DISJOINT = "disjoint"
@@ -48,8 +52,14 @@ class Scale:
 
     @property
     def notice(self) -> str | None:
-        """What every figure and summary made at this scale says on its face; None for training."""
-        return NOTICES.get(self["engine"])
+        """What every figure made at this scale says on its face; None for plain training."""
+        return REHEARSED if self.rehearses else NOTICES.get(self["engine"])
+
+    @property
+    def rehearses(self) -> bool:
+        """Whether its public texts come from a hub that the workflow makes itself."""
+        public = self["data"].get("public", {})
+        return public.get("hub") == f"results/{self.name}/hub"
 
     def model(self, name: str) -> dict[str, Any]:
         """Shape, tokens, resources and runs per job of one model."""
@@ -60,13 +70,15 @@ class Scale:
         return self["models"][name]
 
     def design_print(self, root: str | Path) -> str | None:
-        """A fingerprint of the design of its world or law, by which jobs notice another one.
+        """A fingerprint of the design of its world, or of its law, by which jobs notice another.
 
         None where the data are corpora. Comments of the design's file are no part of it.
         """
-        for kind in ("world", "law"):
-            if kind in self["data"]:
-                return content_hash(read_config(Path(root) / self["data"][kind]["design"]))
+        data = self["data"]
+        if "world" in data:
+            return content_hash(read_config(Path(root) / data["world"]["design"]))
+        if "law" in data:
+            return sha256(Path(root) / data["law"]["measured"])
         return None
 
     @property

@@ -117,7 +117,8 @@ class AnswersJob:
         plan = self.all.plan
         swarms = dict.fromkeys(s for answer in plan.answers.values() for s in answer.swarms)
         runs = [folder for s in swarms if s not in plan.rounds for folder in self._trained(s)]
-        return rounds_input(self.all, [s for s in swarms if s in plan.rounds]) | {"runs": runs}
+        found = rounds_input(self.all, [s for s in swarms if s in plan.rounds])
+        return found | ({"runs": runs} if runs else {})
 
     def _trained(self, swarm: str) -> list[str]:
         return self.all.swarm(swarm).trained

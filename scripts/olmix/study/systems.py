@@ -87,6 +87,14 @@ class System:
         """What it needs that is not installed; empty if nothing."""
         return lacks(self.algorithm)
 
+    def too_short(self, scale: Scale, domains: int) -> str:
+        """Why target runs of a scale have too few steps for it; empty if they have enough."""
+        try:
+            self.spends(scale, domains)
+        except OlmixError as error:
+            return f"longer target runs: {error}"
+        return ""
+
     def round_sizes(self, domains: int, most_rounds: int | None) -> list[int]:
         """How many runs each of its rounds has at most."""
         return round_sizes(self.runs_per_domain, domains, most_rounds)

@@ -42,7 +42,7 @@ from olmix.training.sharding import shards_of
 from olmix.training.shared_run import only_job
 from olmix.training.steered import Steered, steered
 
-__all__ = ["RunProgress", "finished_run", "train_run"]
+__all__ = ["RunProgress", "Trainer", "finished_run", "train_run"]
 
 WRITING_SPEED = 100e6
 """Bytes per second assumed for a checkpoint until one has been timed."""
@@ -223,9 +223,7 @@ class Trainer:
         }
         shown = time.monotonic()
         while self.step < self.settings.steps:
-            self.losses.add(self._gradients())
-            self.optimizer.step(self.step)
-            self.step += 1
+            self.advance()
             if self.step in evaluate_after and evaluate is not None:
                 self._evaluate(evaluate, evaluate_after[self.step])
             if self.step % self.pause_steps == 0:
@@ -235,6 +233,12 @@ class Trainer:
                 shown = now
                 on_progress(self._progress())
         self.losses.flush()
+
+    def advance(self) -> None:
+        """Train one step."""
+        self.losses.add(self._gradients())
+        self.optimizer.step(self.step)
+        self.step += 1
 
     def _gradients(self) -> Tensor:
         """Add up the gradients of this process's rows of the batch; its mean loss."""

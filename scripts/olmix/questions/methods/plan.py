@@ -27,16 +27,18 @@ __all__ = ["NATURAL", "QUESTION"]
 NATURAL = "natural"
 # Ours in rounds, whose gain is followed from round to round.
 _IN_ROUNDS = "olmix_rounds"
+# Swarm distributions that depend on the text itself.
+_OF_TEXT = ("entropy_weighted",)
 
 
 def plan(study: Plan) -> Reads:
     """Everything that methods train, propose and answer, and their target runs."""
-    swarms = {name: _swarm(study, method) for name, method in study.methods.items()}
-    proposals = [
-        method.proposal(name, swarms[name], study.scale) for name, method in study.methods.items()
-    ]
-    left_out = {system.name: why for system in study.systems.values() if (why := system.lacks)}
+    left_out = _left_out(study)
+    methods = [method for name, method in study.methods.items() if name not in left_out]
     systems = [system for name, system in study.systems.items() if name not in left_out]
+    proposals = [
+        method.proposal(method.name, _swarm(study, method), study.scale) for method in methods
+    ]
     online, trained = {}, []
     for system in systems:
         if system.kind is MovingMix:
@@ -46,6 +48,8 @@ def plan(study: Plan) -> Reads:
     curve, at_once = _curve(study)
     study.propose("methods", [*proposals, *at_once])
     targets, answers = study.train_targets("methods"), train_answers(study)
+    labels = {name: method.label for name, method in study.methods.items()}
+    labels |= {name: system.label for name, system in study.systems.items()}
     rounds = [swarm for swarm in trained if swarm in study.rounds]
     return Reads(
         studies=["methods"],
@@ -53,7 +57,7 @@ def plan(study: Plan) -> Reads:
         trained=list(online.values()),
         answers=True,
         planned={
-            "methods": [asdict(method) for method in study.methods.values()],
+            "methods": [asdict(method) for method in methods],
             "systems": [
                 {
                     "name": system.name,
@@ -66,12 +70,30 @@ def plan(study: Plan) -> Reads:
             "targets": targets,
             "answers": answers,
             "online": online,
-            "costs": _costs(study, systems),
+            "costs": _costs(study, methods, systems),
             "run_costs": _run_costs(study, {study.swarms[name].model for name in rounds}),
-            "left_out": {study.systems[name].label: why for name, why in left_out.items()},
+            "left_out": {labels[name]: why for name, why in left_out.items()},
             "curve": curve,
         },
     )
+
+
+def _left_out(study: Plan) -> dict[str, str]:
+    """Methods that cannot be compared here, and what they need that is not there."""
+    domains = len(study.updates.sequence.initial)
+    found = {
+        name: system.lacks or system.too_short(study.scale, domains)
+        for name, system in study.systems.items()
+    }
+    if study.scale["engine"] == "simulate":
+        weighed = [m.name for m in study.methods.values() if m.swarm_distribution in _OF_TEXT]
+        found |= dict.fromkeys(weighed, "text, whose entropy weighs its swarm")
+        for name, system in study.systems.items():
+            if system.needs_training:
+                found[name] = "runs to look into"
+            elif system.cheaper_sizes:
+                found[name] = "models of other sizes"
+    return {name: why for name, why in found.items() if why}
 
 
 def _runs(study: Plan, method: MixingMethod) -> int:
@@ -105,16 +127,18 @@ def _curve(study: Plan) -> tuple[dict[str, dict[int, str]], list[ProposalSpec]]:
     return {"rounds": rounds, "at once": at_once}, proposals
 
 
-def _costs(study: Plan, systems: Iterable[System]) -> dict[str, dict[str, Any]]:
+def _costs(
+    study: Plan, methods: Iterable[MixingMethod], systems: Iterable[System]
+) -> dict[str, dict[str, Any]]:
     """What each method trains besides the target run, here, and in GPU-hours at `paper`."""
     paper = load_scale(study.root / "config" / "scales", "paper")
     there = len(load_updates(study.root / paper["updates"]).initial)
     here = len(study.updates.sequence.initial)
     found = {}
-    for name, method in study.methods.items():
+    for method in methods:
         spent = [Spent(method.proxy_size, _runs(study, method))]
         on_paper = [Spent(method.proxy_size, method.swarm_size(there))]
-        found[name] = _cost(study, spent) | _hours(on_paper, paper)
+        found[method.name] = _cost(study, spent) | _hours(on_paper, paper)
     for system in systems:
         spent = system.spends(study.scale, here)
         found[system.name] = _cost(study, spent) | _hours(system.spends(paper, there), paper)
@@ -144,5 +168,4 @@ QUESTION = Question(
     paper=False,
     tables=("methods", "rounds"),
     settings=("methods", "models"),
-    needs={"methods": "text: BiMix's swarm weighs domains by the entropy of their tokens"},
 )

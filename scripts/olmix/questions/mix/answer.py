@@ -48,6 +48,7 @@ def answer(data: QuestionData, result: Answer) -> None:
     ignored = sorted(set(weights) - set(data.table(data.planned["targets"][0]).tasks))
     summary = {
         "stage": data.settings["stage"]["name"],
+        "stages": [stage.name for stage in data.sequence.stages()],
         "mix": dict(zip(mix["domain"], mix["weight"], strict=True)),
         "gains": {row.over: [row.gain, row.low, row.high] for row in gains.itertuples()},
         "level": level,

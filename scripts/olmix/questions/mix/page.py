@@ -33,6 +33,7 @@ def mix_page(answer: Path) -> str:
         "<h3>Task by task</h3>",
         _figures("mix_tasks"),
         _explorer(answer),
+        _history(found["stages"], provenance["scale"]),
         "<p>Files: <a href='mix.json'>mix.json</a>, <a href='mix.csv'>mix.csv</a>, "
         "<a href='gains.csv'>gains.csv</a>, <a href='tasks.csv'>tasks.csv</a></p>",
         "<footer>" + " · ".join(map(html.escape, provenance_lines(provenance))) + "</footer>",
@@ -90,3 +91,12 @@ def _explorer(answer: Path) -> str:
         "<p><a href='explore.html'>Explore</a>: the law solved again as you move k, R, λ and the "
         "weights of tasks.</p>"
     )
+
+
+def _history(stages: list[str], scale: str) -> str:
+    """Which stages there were before; no links, as this page is moved there by the next update."""
+    if len(stages) < 2:
+        return ""
+    names = html.escape(", ".join(stages[:-1]))
+    kept = html.escape(f"data/{scale}/history/STAGE/index.html")
+    return f"<p>Stages before this one: {names}. Their pages: {kept}</p>"

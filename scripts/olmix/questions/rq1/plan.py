@@ -32,4 +32,5 @@ QUESTION = Question(
     plan=plan,
     tables=("proxy_size", "correlations"),
     settings=("rq1",),
+    needs={"rq1": "models of other sizes", "proxy_size": "models of other sizes"},
 )
