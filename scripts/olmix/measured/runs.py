@@ -22,6 +22,7 @@ class ReleasedRuns:
     swarm: np.ndarray  # (runs,), names
 
     def __len__(self) -> int:
+        """How many runs there are."""
         return len(self.mixes)
 
     @property
