@@ -1,8 +1,8 @@
 """Make a scale's data ready: tokenised domains, tokenizer, task suite, exact token counts.
 
-The embedded world is generated; other scales point to corpora tokenised by `python -m olmix
-tokenize` and a suite prepared by `python -m olmix tasks`, which are checked and linked here. Where
-runs are simulated there is a law in their place, and no text at all.
+The embedded world is generated. Public texts were tokenised by jobs before this one, and one's own
+text by `python -m olmix init`: corpora, tokenizer and suite are checked and linked here. Where runs
+are simulated there is a law in their place, and no text at all.
 """
 
 from pathlib import Path
@@ -26,6 +26,12 @@ def main(data: dict[str, Any], out: Path) -> None:
         return
     if "world" in data:
         build_embedded_world(data["world"], out)
+    elif "public" in data:
+        folder = data["public"]["folder"]
+        places = {"tokenised": "corpus", "tokenizer": "tokenizer.json", "suite": "suite"}
+        link_corpora({key: f"{folder}/{name}" for key, name in places.items()}, out)
+        if data["public"]["sizes"]:
+            declare_sizes(data["public"]["sizes"], out)
     else:
         link_corpora(data["corpora"], out)
     write_json(out / "families.json", Suite.open(out / "suite").families)
@@ -69,6 +75,12 @@ def link_corpora(corpora: dict[str, str], out: Path) -> None:
     DomainSet.from_token_counts(counts).save(out / "domains.json")
     for name, place in places.items():
         (out / name).symlink_to(place.resolve())
+
+
+def declare_sizes(files: list[str], out: Path) -> None:
+    """Take N from domain files in place of what was tokenised, which may be a sample of it."""
+    declared = [domain for file in files for domain in DomainSet.load(file)]
+    DomainSet(tuple(declared)).save(out / "domains.json")
 
 
 snakemake: Any  # what the workflow tells the job

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from olmix.config_files import read_config
+import yaml
+
 from olmix.files import write_json, write_text
 from olmix.presentation.blocks import refresh
 from olmix.presentation.codecheck import codecheck
@@ -46,7 +47,7 @@ def main(
     manifest: Path,
     pages: Iterable[Path],
 ) -> None:
-    """Numbers into ``out``, pictures beside it, outputs into ``manifest``, blocks into the pages."""
+    """Write numbers, pictures beside them, the manifest of outputs, and the blocks of pages."""
     for picture in pictures:
         shrink(picture, out.parent / picture.name)
     answers = dict.fromkeys(figures.values())
@@ -56,7 +57,8 @@ def main(
         "time": time_spent(benchmarks),
     }
     write_json(out, numbers)
-    write_text(manifest, codecheck(read_config(citation), numbers["questions"]))
+    cited = yaml.safe_load(citation.read_text(encoding="utf-8"))
+    write_text(manifest, codecheck(cited, numbers["questions"]))
     for page in pages:
         before = page.read_text(encoding="utf-8")
         after = refresh(before, numbers, page.name)

@@ -28,7 +28,7 @@ def main(
     spec = from_params(SwarmSpec, swarm)
     world = SimulatedWorld.open(data)
     collapse = swarm_space(data, updates, space)
-    runs, names, weights = read_mixes(mixes)
+    runs, names, weights = read_mixes(mixes, may_be_empty=True)
     expanded = expanded_mixes(names, weights, collapse)
     wanted = set(spec.proposals or runs)
     rows = [index for index, run in enumerate(runs) if run in wanted]
@@ -44,7 +44,8 @@ def main(
     ]
     simulated = [runs[index] for index in rows]
     write_table(ratios, simulated, names, weights[rows])
-    write_table(metrics, simulated, world.law.tasks, np.array(measured))
+    table = np.array(measured).reshape(len(rows), -1)
+    write_table(metrics, simulated, world.law.tasks if rows else [], table)
     logging.info("%d runs simulated, none trained", len(rows))
 
 

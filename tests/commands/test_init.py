@@ -79,6 +79,15 @@ def test_init_is_refused_before_anything_is_read(clone: Path, text: Path, capsys
     assert "--domain web: no file matches" in refused(
         capsys, "init", "--domain", f"web={text}/*.no", "--domain", f"a={text}/web/*"
     )
+    nowhere = str(text / "nowhere")
+    for option, expected in (
+        ("--tokenizer", "no such tokenizer file"),
+        ("--target", "no such folder"),
+        ("--suite", "not a task suite"),
+    ):
+        assert expected in refused(capsys, "init", str(text), option, nowhere)
+    assert "expected 320 or more" in refused(capsys, "init", str(text), "--vocabulary", "9")
+    assert not (clone / "data").exists()
     main(["init", str(text), "--minutes", "5", "--processes", "1"])
     assert "is there already" in refused(capsys, "init", str(text))
 

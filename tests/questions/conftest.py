@@ -117,8 +117,8 @@ class ExactUpdates:
         """A stage of an update."""
         previous = None if stage == INITIAL else self.folder / f"{update.name}-{INITIAL}"
         return StageWork(
-            update.sequence, stage, previous, olmix_base(), Jobs(self.plan).request,
-            self.scale["swarm"]["updates"],
+            update.sequence, stage, previous, olmix_base(),
+            Jobs(self.plan).request_of("olmix_base"), self.scale["swarm"]["updates"],
         )  # fmt: skip
 
     def pool(self, update: UpdatePlan, stage: str) -> SwarmTable:

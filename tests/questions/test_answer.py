@@ -102,7 +102,7 @@ def test_an_answer_says_where_it_comes_from(data, tmp_path):
     assert read_json(tmp_path / "rq0" / "summary.json") == {"question": "rq0", "best": "r0"}
     record = read_json(tmp_path / "rq0" / "provenance.json")
     assert (record["question"], record["scale"], record["seeds"]) == ("rq0", "made-up", 1)
-    assert record["config_hash"] == content_hash({"seeds": 1, "target_repeats": 1, "kl": 0.05})
+    assert record["config_hash"] == content_hash(dict(data.settings))
     assert record["inputs"] == [str(data.tables["swarm"][0].parent)]
     assert {"numpy", "torch", "snakemake"} <= set(record["versions"])
 

@@ -35,7 +35,7 @@ def put(content, path, value):
         ("rq1.models", ["1m", "7b"], "has no model '7b'"),
         ("repetition", float("inf"), "repetition is inf"),
         ("engine", "simulate", "engine 'simulate' with data world, expected law"),
-        ("data", {"law": {}}, "engine 'train' with data law, expected world or corpora"),
+        ("data", {"law": {}}, "engine 'train' with data law, expected world or corpora or public"),
         ("swarm_sizes.capped", 4, "4 runs for 4 domains, a log-linear fit needs at least 5"),
     ],
 )

@@ -82,7 +82,14 @@ def test_nothing_to_weigh_needs_no_runs():
     assert [swarm_size(m, 3) for m in (0, 1)] == [0, 0]
 
 
-@pytest.mark.parametrize(("m", "c"), [(-1, 1), (2.5, 1), (3, 0), (3, -1), (3, 1.5)])
+def test_swarm_sizes_between_whole_multipliers_lie_between_theirs():
+    # The paper's for 20 domains are 21, 32 and 64 runs.
+    assert [swarm_size(20, c) for c in (0.5, 1, 1.5, 2, 2.5, 3)] == [11, 21, 27, 32, 48, 64]
+    assert swarm_size(20, 2.0) == swarm_size(20, 2)
+    assert swarm_size(1, 0.5) == 0
+
+
+@pytest.mark.parametrize(("m", "c"), [(-1, 1), (2.5, 1), (3, 0), (3, -1), (3, "2"), (3, True)])
 def test_swarm_size_refuses_nonsense(m, c):
     with pytest.raises(OlmixError, match="swarm size"):
         swarm_size(m, c)

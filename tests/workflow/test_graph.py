@@ -20,7 +20,7 @@ def whole_plan(name):
 
 
 @pytest.mark.parametrize(
-    "scale", ["tiny", "tiny-seed1", "smoke", "paper", "measured", "measured-1"]
+    "scale", ["tiny", "tiny-seed1", "smoke", "paper", "rehearsal", "measured", "measured-1"]
 )
 def test_every_scale_has_a_plan_that_passes_its_checks(scale):
     plan = whole_plan(scale)
@@ -65,7 +65,7 @@ def test_dry_run_of_one_question_lists_only_its_jobs(clone):
     assert not {"rq1", "draw_figure", "update_mixes"} & set(jobs)
 
 
-@pytest.mark.parametrize("target", ["figures/checkpoints.pdf", "results/methods", "results/rq1"])
+@pytest.mark.parametrize("target", ["figures/checkpoints.pdf", "results/rq1"])
 def test_what_only_training_gives_is_refused_where_runs_are_simulated(clone, target):
     done = clone.snakemake("-n", target, scale="measured")
     assert done.returncode != 0

@@ -12,12 +12,13 @@ from snakemake.utils import validate
 sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
 
 from olmix.claims.settings import load_claims
-from olmix.cost.gpu_requests import evaluation_requests, training_requests
+from olmix.cost.gpu_requests import training_requests
+from olmix.cost.measured import measured_file, with_measured
 from olmix.cost.planned import planned_chains, planned_questions, planned_swarms
 from olmix.errors import OlmixError
 from olmix.paths import lead_python_here
 from olmix.presentation.report.categories import category
-from olmix.provenance.progress import Watch, write_plan
+from olmix.provenance.progress import Watch, closing_lines, write_plan
 from olmix.published.settings import load_settings
 from olmix.questions.catalogue import (
     asked_questions,
@@ -38,13 +39,14 @@ validate(config, schema="../schemas/config.schema.yaml")
 try:
     SCALE = load_scale(Path(workflow.basedir) / "config" / "scales", config["scale"])
     if config.get("ours") is not None:
-        SCALE.content["ours"] = config["ours"]
+        # From the command line it comes as text.
+        SCALE.content["ours"] = str(config["ours"]).lower() == "true"
     validate(SCALE.content, schema="../schemas/scale.schema.yaml")
+    SCALE = with_measured(SCALE)
     DESIGN = SCALE.design_print(workflow.basedir)
     PAPER = load_scale(Path(workflow.basedir) / "config" / "scales", "paper")
     PLAN = plan_study(SCALE, workflow.basedir)
     TRAINING_GPUS = training_requests(SCALE, config["gpu_request"])
-    EVALUATION_GPUS = evaluation_requests(SCALE, config["gpu_request"])
     PUBLISHED = load_settings(Path(workflow.basedir) / "config" / "published.yaml")
 except OlmixError as error:
     raise WorkflowError(str(error))
@@ -108,6 +110,8 @@ wildcard_constraints:
     # None at a scale of somebody's own text: then the names match nothing.
     step="|".join(JOBS.steps) or "(?!)",
     probe="|".join(JOBS.probes) or "(?!)",
+    round="|".join(PLAN.rounds) or "(?!)",
+    single="|".join(s.single for s in PLAN.steering.values() if s.single) or "(?!)",
     figure="|".join(FIGURES),
     question="|".join([*QUESTIONS, "claims", "tables", "published"]),
     law="|".join(PUBLISHED["regression"]["families"]),

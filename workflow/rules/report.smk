@@ -32,6 +32,7 @@ rule report_tables:
 rule report_overview:
     input:
         **WHOLE_ANSWERS,
+        figure=f"figures/{WHOLE_FIGURES[0]}.png",
     output:
         page=report(
             "results/report/overview.html",
@@ -54,6 +55,7 @@ rule report_overview:
     params:
         scale=SCALE.name,
         runs=RUNS,
+        answers=list(WHOLE_ANSWERS),
         benchmarks=f"{RESULTS}/benchmarks",
     message:
         "Summing up runtimes and provenance"

@@ -117,8 +117,8 @@ rule update_mixes:
         updates=lambda wildcards: JOBS.stage(wildcards.step).updates.file,
         rerun_when=lambda wildcards: JOBS.stage(wildcards.step).rerun_when,
         priors=SCALE.priors,
-        method=JOBS.method,
-        request=JOBS.request,
+        method=lambda wildcards: JOBS.stage(wildcards.step).method,
+        request=lambda wildcards: JOBS.stage(wildcards.step).request,
     message:
         "Proposing the mixes of {params.group} at {params.stage}"
     script:

@@ -146,7 +146,7 @@ def _replica(
 ) -> MeasuredLaw:
     """The law of a number: 0 has all runs and the assumed shares, others draw both."""
     rng = np.random.default_rng([settings["seed"], number])
-    counts = np.ones(len(runs))
+    counts: np.ndarray = np.ones(len(runs))
     if number:
         counts = rng.multinomial(len(runs), np.full(len(runs), 1 / len(runs))).astype(float)
     fitted = fit(form, runs.mixes, runs.metrics, choice, counts)

@@ -69,9 +69,9 @@ def domains_of_patterns(options: Iterable[str]) -> dict[str, list[str]]:
                 f"--domain {option}: name {name!r}, expected letters, digits and _.:+- "
                 f"(not {', '.join(RESERVED_NAMES)})"
             )
-        # Not Path.resolve: it would follow links, and a pattern is no path.
-        absolute = os.path.abspath(os.path.expanduser(pattern))  # noqa: PTH100, PTH111
-        found.setdefault(name, []).append(absolute)
+        here = glob.escape(str(Path.cwd()))  # a folder's own name is no pattern
+        expanded = os.path.expanduser(pattern)  # noqa: PTH111 (a pattern is no path)
+        found.setdefault(name, []).append(f"{here}/{expanded}" if expanded[0] != "/" else expanded)
     return found
 
 

@@ -33,11 +33,14 @@ __all__ = [
     "look_at_target",
     "make_corpus",
     "make_suite",
+    "target_folders",
 ]
 
 # A domain of less text is left out: a weight for it would say nothing.
 SMALLEST_BYTES = 10_000
 REPORT_SECONDS = 5.0
+# Bytes that take a moment to read.
+WORTH_A_LINE = 10**7
 
 
 @dataclass(frozen=True)
@@ -80,12 +83,15 @@ def look_at_target(
     project: Project, target: str, text_field: str, processes: int
 ) -> dict[str, Found]:
     """Read the folder that says what the mix is for: a task per sub-folder, or one in all."""
-    folder = Path(target)
+    return _look(project, target_folders(Path(target)), "target", text_field, processes)
+
+
+def target_folders(folder: Path) -> dict[str, Path]:
+    """Task -> its folder, for the folder that says what the mix is for."""
     if not folder.is_dir():
         raise OlmixError(f"--target {folder}: no such folder")
     folders = {name: place for name, place in domains_of_folder(folder).items() if place.is_dir()}
-    places = folders or {plain_name(folder.resolve().name): folder}
-    return _look(project, places, "target", text_field, processes)
+    return folders or {plain_name(folder.resolve().name): folder}
 
 
 def _look(
@@ -102,9 +108,9 @@ def _look(
         if (survey := _known_survey(project.survey(name, kind), keys[name])) is not None:
             known[name] = survey
     unread = {name: paths for name, paths in files.items() if name not in known}
-    if unread:
-        size = sum(file_size(path) for paths in unread.values() for path in paths)
-        _tell(f"reading {size / 1e6:,.1f} MB of files in {len(unread)} folders")
+    size = sum(file_size(path) for paths in unread.values() for path in paths)
+    if size >= WORTH_A_LINE:
+        _tell(f"reading {size / 1e6:,.0f} MB")
     found = survey_domains(
         unread, text_field=text_field, processes=processes, on_progress=progress("reading")
     )
@@ -236,9 +242,13 @@ def make_suite(
     with SuiteWriter(folder, f"{project.name}-{stage}") as writer:
         if kept is not None:
             for task in kept.tasks:
-                if task.name not in without and task.name not in documents:
-                    writer.add(task.name, task.family, kept.instances(task))
-                    made += 1
+                if task.name in without or task.name in documents:
+                    continue
+                if task.mean_of:
+                    writer.add_mean(task.name, task.family, task.mean_of, task.about)
+                else:
+                    writer.add(task.name, task.family, kept.instances(task), task.about)
+                made += 1
         for name, chosen in documents.items():
             instances = instances_of(chosen)
             if instances:

@@ -103,7 +103,7 @@ def next_stage(
     summaries = _corpus(project, parts, stored, known, options)
     summaries |= _corpus(project, new, stored, known | _prints(documents), options)
     name = _stage_name(changes, [stage.name for stage in stages])
-    gone = {*changes.removed, *changes.revised} if origin.target is None else set()
+    gone = {*changes.removed, *changes.revised} if origin.makes_tasks else set()
     make_suite(project, name, documents, Suite.open(project.suite(last.name)), gone)
     domains = {}
     for domain, entry in found.items():

@@ -26,13 +26,17 @@ def domain_table(stage: StageRecord) -> list[str]:
     total = sum(stage.tokens.values())
     rows: list[tuple[str, ...]] = [("domain", "files", "documents", "bytes", "tokens", "share")]
     for name, domain in stage.domains.items():
-        share = "left out" if domain.left_out else f"{100 * domain.tokens / total:.1f} %"
+        share = "left out" if domain.left_out else _percent(domain.tokens / total)
         numbers = (domain.files, domain.documents, domain.bytes, domain.tokens)
         rows.append((name, *(f"{number:,}" for number in numbers), share))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return [
         "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
     ]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %" if share >= 0.0005 else "< 0.1 %"
 
 
 def notes(found: Mapping[str, Found], origin: Origin) -> list[str]:

@@ -119,9 +119,9 @@ def questions(numbers: Mapping[str, Any]) -> str:
 
 def measured(numbers: Mapping[str, Any]) -> str:
     """What reviewers' checklists ask of the results: runs, repetitions, scatter, compute."""
-    runs, time, machine = numbers["runs"], numbers["time"], numbers["machine"]
+    runs, time = numbers["runs"], numbers["time"]
     paper = sum(entry["gpu_hours"] or 0 for entry in numbers["questions"])
-    versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
+    versions = ", ".join(f"{name} {version}" for name, version in numbers["versions"].items())
     rows = [
         ["scale", f"`{numbers['scale']}`, from commit {numbers['commit'][:12]}"],
         ["runs", f"{runs['proxy']:,} of proxy models, {runs['target']:,} of target models"],
@@ -135,9 +135,9 @@ def measured(numbers: Mapping[str, Any]) -> str:
             ]
             for entry in numbers["noise"]
         ),
-        ["compute spent", f"{time['hours']:.1f} hours of single-core jobs, {time['jobs']:,} jobs"],
+        ["compute spent", f"{time['hours']:.1f} hours on one core, in {time['jobs']:,} jobs"],
         ["compute of each question at `paper`, summed", f"{paper:,.0f} H100-hours, computed"],
-        ["machine", f"{machine['system']}, Python {machine['python']}"],
+        ["system", f"{numbers['system']}, Python {numbers['python']}"],
         ["software", versions],
     ]
     return _table(("what", "value"), rows)

@@ -9,7 +9,7 @@ __all__ = ["codecheck"]
 
 _VERSION = "https://codecheck.org.uk/spec/config/1.0/"
 _ABOUT = """\
-# The manifest of a CODECHECK: outputs, and the question each belongs to. `snakemake FILE` makes one.
+# The manifest of a CODECHECK: outputs, and the question each answers. `snakemake FILE` makes it.
 # Whoever checks adds codechecker, report and certificate. Written by `snakemake gallery`.
 ---
 """

@@ -25,7 +25,6 @@ _SHRINK = 110 / 200
 _VERDICT_COLUMNS = ("id", "claim", "paper_value", "value", "low", "high", "measured", "verdict")
 # What else the board says of a claim; any further column is of another ground.
 _OTHER_COLUMNS = ("part", "bound", "reason", "command", "files")
-_MACHINE = ("host", "system", "python", "versions")
 
 
 def shrink(source: Path, out: Path) -> None:
@@ -46,7 +45,9 @@ def result_numbers(results: Path, answers: Iterable[str]) -> dict[str, Any]:
         "notice": provenance.get("notice"),
         "seeds": provenance["seeds"],
         "target_repeats": provenance["target_repeats"],
-        "machine": {key: provenance[key] for key in _MACHINE},
+        "system": provenance["system"].partition("-")[0],
+        "python": provenance["python"],
+        "versions": provenance["versions"],
         "updates": read_json(results / "updates" / "summary.json"),
         "noise": _noise(results / "noise" / "noise.csv"),
         "claims": _claims(results / "claims.csv", provenance["scale"]),

@@ -75,7 +75,7 @@ def solvers(results: Path) -> plt.Figure:
     figure, axis = plt.subplots(figsize=(COLUMN_WIDTH, 2.2), layout="constrained")
     labels = [label(name) for name in frame["solver"]]
     bpb_dots(axis, labels, frame["predicted_bpb"])
-    axis.set_ylabel("predicted average BPB (proxy)")
+    axis.set_ylabel("predicted BPB of the proxy")
     axis.set_xlabel("solver")
     return figure
 

@@ -110,7 +110,7 @@ def _run_folders(jobs: Iterable[str]) -> dict[str, dict[str, Path]]:
     """swarm -> run -> its folder, from the training folders of a swarm's jobs."""
     found: dict[str, dict[str, Path]] = {}
     for job in map(Path, jobs):
-        runs = {folder.name: folder for folder in sorted(job.iterdir())}
+        runs = {folder.name: folder for folder in sorted(job.iterdir()) if folder.is_dir()}
         found.setdefault(job.parent.name, {}).update(runs)
     return found
 

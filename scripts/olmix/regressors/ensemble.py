@@ -110,11 +110,11 @@ class Ensemble(Regressor):
 
 
 def _stack(unseen: list[np.ndarray], measured: np.ndarray) -> np.ndarray:
-    """Weights on the simplex that predict unseen runs best, each task in units of its spread."""
-    scale = np.maximum(np.abs(measured - measured.mean(0)).mean(0), 1e-300)
-    columns = np.column_stack([((values - measured) / scale).ravel() for values in unseen])
-    # Single runs that a member misses by far should not decide: errors are cut at a few spreads.
-    columns = np.clip(columns, -3.0, 3.0)
+    """Weights on the simplex that predict unseen runs best, each task in units of its spread.
+
+    The average of the tasks counts as much as all of them, as in `share_of_spread`.
+    """
+    columns = np.column_stack([_errors(values, measured) for values in unseen])
     # min ‖Σ w_l·error_l‖ with Σw = 1, w ≥ 0: a heavy row asks for the sum.
     heavy = 1e3 * np.sqrt((columns**2).sum(0).max() + 1e-300)
     weights, _ = nnls(
@@ -122,3 +122,16 @@ def _stack(unseen: list[np.ndarray], measured: np.ndarray) -> np.ndarray:
     )
     weights = np.where(weights < _LEAST_WEIGHT * weights.sum(), 0.0, weights)
     return weights / weights.sum()
+
+
+def _errors(predicted: np.ndarray, measured: np.ndarray) -> np.ndarray:
+    """Errors of every run's tasks and of its average, in units of their spread, in one column."""
+    averages = measured.mean(1, keepdims=True)
+    parts = []
+    for errors, values, weight in (
+        (predicted - measured, measured, 1.0),
+        ((predicted - measured).mean(1, keepdims=True), averages, np.sqrt(measured.shape[1])),
+    ):
+        spread = np.maximum(np.abs(values - values.mean(0)).mean(0), 1e-300)
+        parts.append((weight * errors / spread).ravel())
+    return np.concatenate(parts)

@@ -16,8 +16,9 @@ __all__ = ["LogLinear"]
 _STARTS = (0.0, 0.5, 0.8, 0.9, 0.97)
 # Tasks whose median lies in here are taken for bits per byte, as ``delta`` and ``ridge`` expect.
 _BPB_RANGE = (0.1, 10.0)
-# Ridges that cross-validation chooses from, each started from the answer of the one before.
-_RIDGES = (1e-3, 1e-4, 1e-5, 0.0)
+# Ridges that cross-validation chooses from. None starts from the answer of another: a strong ridge
+# leads into valleys of the loss where weaker ones stay, which makes them look worse than they are.
+_RIDGES = (1e-2, 1e-3, 1e-4, 1e-5, 0.0)
 # A trial only has to rank ridges, or starts: it may end early.
 _TRIAL_STEPS, _FIRST_STEPS, _TRIAL_TOLERANCE = 12, 4, 1e-4
 # Refits start at the answer of the whole swarm and serve intervals: they may stop a little earlier.
@@ -102,12 +103,11 @@ class LogLinear(Regressor):
         targets = np.tile((Y / units).T, (len(folds), 1))
         seen = np.repeat((~folds).astype(float), tasks, axis=0)
         starts = np.stack([_closed_form_start(X, targets, share, seen) for share in _STARTS])
-        theta, predicted = None, {}
+        predicted = {}
         for ridge in _RIDGES if self.ridge is None else (float(self.ridge),):
-            if theta is None:
-                theta = self._best_start(ridge, X, targets, starts, seen)
+            start = self._best_start(ridge, X, targets, starts, seen)
             theta = self._solve(
-                ridge, X, targets, theta, seen, _TRIAL_TOLERANCE, _TRIAL_STEPS
+                ridge, X, targets, start, seen, _TRIAL_TOLERANCE, _TRIAL_STEPS
             ).theta
             values = theta[:, -1:] + np.exp(theta[:, :-1] @ X.T)
             unseen = folds[:, None, :] * values.reshape(len(folds), tasks, runs)

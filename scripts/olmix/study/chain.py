@@ -1,7 +1,7 @@
 """A chain: one strategy followed from the initial stage to the last (§5.1).
 
-Each stage's mix is the next one's p̃. A chain has one swarm multiplier c, one requested size R and
-one seed, and its name is in every table and file that is about it.
+Each stage's mix is the next one's p̃. A chain has one swarm multiplier c, one requested size R, one
+seed and one law, and its name is in every table and file that is about it.
 """
 
 from collections.abc import Iterable
@@ -18,17 +18,22 @@ NATURAL = "natural"
 
 @dataclass(frozen=True)
 class Chain:
-    """A strategy, by its name, with the numbers it is followed with."""
+    """A strategy, by its name, with what it is followed with.
+
+    ``law`` is the regression family that its swarms are fitted with; empty for the method's own.
+    """
 
     strategy: str
-    c: int
+    c: float
     requested: str
     seed: int
+    law: str = ""
 
     @property
     def name(self) -> str:
-        """The name of the chain in tables and files."""
-        return f"{self.strategy}-c{self.c}-{self.requested}-seed{self.seed}"
+        """The name of the chain in tables and files; no chain's is the beginning of another's."""
+        law = f"{self.law}-" if self.law else ""
+        return f"{law}{self.strategy}-c{self.c:g}-{self.requested}-seed{self.seed}"
 
     @property
     def follows(self) -> Strategy:
@@ -46,7 +51,7 @@ class Chain:
     @property
     def kind(self) -> str:
         """The name that all seeds of the chain share in summaries where R is the same for all."""
-        return f"{self.strategy}-c{self.c}"
+        return f"{self.strategy}-c{self.c:g}"
 
     @property
     def kind_and_request(self) -> str:
@@ -59,12 +64,17 @@ class Chain:
 
 
 def chains(
-    strategies: Iterable[Strategy], multipliers: Iterable[int], requested: str, seeds: Iterable[int]
+    strategies: Iterable[Strategy],
+    multipliers: Iterable[float],
+    requested: str,
+    seeds: Iterable[int],
+    laws: Iterable[str] = ("",),
 ) -> list[Chain]:
-    """A chain of every strategy with every c and every seed, in this order."""
-    multipliers, seeds = list(multipliers), list(seeds)
+    """A chain of every law and strategy with every c and every seed, in this order."""
+    strategies, multipliers, seeds = list(strategies), list(multipliers), list(seeds)
     return [
-        Chain(strategy.name, c, requested, seed)
+        Chain(strategy.name, c, requested, seed, law)
+        for law in laws
         for strategy in strategies
         for c in multipliers
         for seed in seeds

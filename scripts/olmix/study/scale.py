@@ -16,6 +16,7 @@ NOTICES = {
     "simulate": "MEASURED LAW: fitted to the authors' released runs, with their noise; "
     "no model was trained"
 }
+REHEARSED = "REHEARSAL: models and texts of a trial, the numbers mean nothing"
 
 #: The ``pool_share`` of a scale whose seeds have no run in common.
 DISJOINT = "disjoint"
@@ -51,8 +52,14 @@ class Scale:
 
     @property
     def notice(self) -> str | None:
-        """What every figure and summary made at this scale says on its face; None for training."""
-        return NOTICES.get(self["engine"])
+        """What every figure made at this scale says on its face; None for plain training."""
+        return REHEARSED if self.rehearses else NOTICES.get(self["engine"])
+
+    @property
+    def rehearses(self) -> bool:
+        """Whether its public texts come from a hub that the workflow makes itself."""
+        public = self["data"].get("public", {})
+        return public.get("hub") == f"results/{self.name}/hub"
 
     def model(self, name: str) -> dict[str, Any]:
         """Shape, tokens, resources and runs per job of one model."""
@@ -82,7 +89,8 @@ class Scale:
     @property
     def disjoint_pools(self) -> int | None:
         """Into how many parts a pool is split, one for each seed; None where seeds share runs."""
-        return self["seeds"] if self["pool_share"] == DISJOINT else None
+        # Own text has no pools, and says nothing of them.
+        return self["seeds"] if self.content.get("pool_share") == DISJOINT else None
 
     @property
     def pool_swarms(self) -> float:

@@ -144,6 +144,8 @@ class Reads:
         (group, stage) of the chains whose mixes it reads.
     trained
         Swarms of which it also reads the runs themselves, where they are trained.
+    answers
+        Whether it reads what systems answered with.
     planned
         What it is told of the plan, as plain values: names of swarms by what they are to it, and
         whatever else was decided before anything ran.
@@ -153,6 +155,7 @@ class Reads:
     studies: Iterable[str] = ()
     stages: Iterable[tuple[str, str]] = ()
     trained: Iterable[str] = ()
+    answers: bool = False
     planned: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -1,7 +1,7 @@
 """Follow chains through a stage: sample, choose what to recompute, propose (§4, §5.1)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ from olmix.files import read_json
 from olmix.mix import Mix
 from olmix.proposers.method import Method
 from olmix.proposers.proposal import Proposal, Request, read_mix
+from olmix.regressors import make_regressor
+from olmix.regressors.log_linear import LogLinear
 from olmix.study.chain import Chain
 from olmix.study.space import stage_domains
 from olmix.swarm.sampling import SwarmDistribution, sample_swarm
@@ -149,10 +151,12 @@ class ChainWork:
 
     @property
     def method(self) -> Method:
-        """The method that a swarm is answered with."""
+        """The method that a swarm is answered with: the study's, with the chain's own law."""
         if self.work.method is None:
             raise OlmixError(f"chain '{self.chain.name}' at {self.stage}: no method is given")
-        return self.work.method
+        if not self.chain.law:
+            return self.work.method
+        return replace(self.work.method, regressor=self.chain.law)
 
     def collapse(self, split: ReuseSplit) -> Collapse:
         """The collapsed space in which everything but the frozen ratios is recomputed."""
@@ -225,7 +229,11 @@ class ChainWork:
             raise OlmixError(f"chain '{self.chain.name}' at {self.stage}: no probe to choose by")
         old = self.accumulated(before=True).select_tasks(probe.tasks)
         joined, work = join_swarms(old, probe), self.work
-        return choose_reuse(joined, work.before, work.domains, budget=budget, c=self.chain.c)
+        family = self.chain.law or LogLinear.family
+        law = make_regressor(family).fit(joined.mixes, joined.metrics)
+        return choose_reuse(
+            joined, work.before, work.domains, budget=budget, c=self.chain.c, model=law
+        )
 
     def recompute(self, swarm: SwarmTable) -> Proposal:
         """The method's answer to a swarm over D'."""

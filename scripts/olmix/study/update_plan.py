@@ -106,7 +106,7 @@ class UpdatePlan:
         return self.stages[self.stages.index(stage) - 1]
 
     @cached_property
-    def _budget(self) -> Callable[[Strategy, int], dict[str, int]]:
+    def _budget(self) -> Callable[[Strategy, float], dict[str, int]]:
         """Runs by stage of a strategy and c, each worked out once: every seed asks again."""
         return cache(lambda strategy, c: strategy.budget(self.sequence, c))
 
@@ -121,13 +121,13 @@ class UpdatePlan:
         return self.budget(chain, stage) - self.probe_runs(chain, stage)
 
     @cached_property
-    def _probe(self) -> Callable[[Strategy, str], int]:
-        """Probe runs by stage of a strategy, each worked out once: every seed asks again."""
-        return cache(lambda strategy, stage: strategy.probe_runs(self.sequence, stage))
+    def _probe(self) -> Callable[[Strategy, str, float], int]:
+        """Probe runs by stage of a strategy and c, each worked out once: every seed asks again."""
+        return cache(lambda strategy, stage, c: strategy.probe_runs(self.sequence, stage, c))
 
     def probe_runs(self, chain: Chain, stage: str) -> int:
         """Runs that a chain needs at a stage before it chooses what to recompute."""
-        return self._probe(chain.follows, stage)
+        return self._probe(chain.follows, stage, chain.c)
 
     def draws(self, chain: Chain, stage: str) -> bool:
         """Whether a chain draws its runs of a stage from the stage's pool."""

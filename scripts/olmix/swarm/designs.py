@@ -56,7 +56,8 @@ def designed_swarm(
         mixes = entropy_weighted(weights, np.asarray(entropies()), size)
     else:
         raise OlmixError(f"swarm: design is {kind!r}, expected one of {', '.join(DESIGNS)}")
-    if len(np.unique(np.round(mixes, 12), axis=0)) < size:
+    single = kind in ("natural", "uniform")  # one mix, trained with so many orders of its data
+    if not single and len(np.unique(np.round(mixes, 12), axis=0)) < size:
         raise OlmixError(f"swarm: design '{kind}' of size {size} holds the same mix twice")
     mixes.flags.writeable = False
     coverage = dict(zip(natural.names, (mixes > 0).sum(0).tolist(), strict=True))

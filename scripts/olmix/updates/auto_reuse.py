@@ -76,10 +76,10 @@ class AutoChoice:
         return lines
 
 
-def probe_size(before: DomainSet, after: DomainSet) -> int:
-    """Runs of the probe swarm: m+1 over the virtual domain and the affected ones."""
+def probe_size(before: DomainSet, after: DomainSet, c: float = 1) -> int:
+    """Runs of the probe swarm: m+1 over the virtual and the affected domains, fewer below c = 1."""
     affected = len(split_domains(before, after).resulting)
-    return swarm_size(1 + affected, 1) if affected else 0
+    return swarm_size(1 + affected, min(c, 1)) if affected else 0
 
 
 def join_swarms(old: SwarmTable, new: SwarmTable) -> SwarmTable:
@@ -108,7 +108,7 @@ def choose_reuse(
     after: DomainSet,
     *,
     budget: int,
-    c: int = 3,
+    c: float = 3,
     min_reduction: float = 0.05,
     model: Regressor | None = None,
     at: Mix | None = None,
@@ -137,7 +137,7 @@ def choose_reuse(
     unaffected = split_domains(before, after).unaffected
     if not unaffected:
         raise OlmixError("auto reuse: every domain is affected, there is nothing to reuse")
-    probe = probe_size(before, after)
+    probe = probe_size(before, after, c)
     cost = max(_cost(len(after) - len(unaffected), c), probe)
     if cost > budget:
         raise OlmixError(
@@ -174,7 +174,7 @@ def choose_reuse(
     return AutoChoice(_split(after.names, fixed), first, tuple(steps), cost, probe, stopped)
 
 
-def _cost(recomputed: int, c: int) -> int:
+def _cost(recomputed: int, c: float) -> int:
     """Runs of a swarm over one virtual domain and the recomputed ones."""
     return swarm_size(1 + recomputed, c) if recomputed else 0
 

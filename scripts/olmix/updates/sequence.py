@@ -64,13 +64,15 @@ class UpdateSequence:
 
     ``reuse_within`` are the sources inside which partial mixture reuse freezes ratios; without
     any, it freezes all unaffected domains but a step's ``recompute``. ``initial_prior`` is a
-    step's ``prior``, for the initial stage.
+    step's ``prior``, for the initial stage. ``method`` is the mixing method that answers every
+    stage's swarm, whatever is frozen: the collapsed problem is a mixing problem.
     """
 
     initial: DomainSet
     steps: tuple[Step, ...]
     reuse_within: tuple[str, ...] = ()
     initial_prior: Mapping[str, float] = field(default_factory=dict)
+    method: str = "olmix_base"
 
     def __post_init__(self) -> None:
         """Walk through all stages once, so that a wrong step is refused before any work."""
@@ -165,7 +167,9 @@ def load_updates(
     """
     path = Path(path)
     content = read_config(path)
-    keys = ("description", "domains", "initial", "initial_prior", "reuse_within", "updates")
+    keys = (
+        "description", "domains", "initial", "initial_prior", "reuse_within", "method", "updates",
+    )  # fmt: skip
     check_keys(content, keys, ("domains", "initial", "updates"), where=str(path))
     try:
         catalogue = catalogue or _catalogue(content["domains"], path.parent)
@@ -178,7 +182,8 @@ def load_updates(
             steps.append(step)
             domains = step.update.apply(domains)
         reuse_within = tuple(_names(content.get("reuse_within", []), "reuse_within"))
-        sequence = UpdateSequence(initial, tuple(steps), reuse_within, initial_prior)
+        method = check_name(content.get("method", "olmix_base"), "method")
+        sequence = UpdateSequence(initial, tuple(steps), reuse_within, initial_prior, method)
         return sequence if priors == STATED else _with_natural_priors(sequence)
     except OlmixError as error:
         message = str(error)

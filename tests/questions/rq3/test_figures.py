@@ -38,7 +38,7 @@ def test_bpb_left_and_fit_right(tmp_path):
     assert np.array(ends(topics)) == pytest.approx(
         np.array([(0.6 - half, 0.6 + half), (0.62 - half, 0.62 + half)])
     )
-    assert fit.get_ylabel() == "regression fit (mean Pearson)"
+    assert fit.get_ylabel() == "fit (mean Pearson)"
     assert middles(fit) == [[0.8, 0.7], [0.6, 0.9]]
     assert ends(fit)[0] == pytest.approx([0.7, 0.85])
     for bars, kind in zip(topics.containers, ("sparse", "dense"), strict=True):

@@ -13,31 +13,38 @@ from olmix.updates.strategies import (
     SWARM_REUSE,
 )
 
-__all__ = ["QUESTION"]
+__all__ = ["QUESTION", "low_group"]
 
 _LOW = (1, 2)
+# The paper leaves partial reuse out where R is tight: full reuse already does well.
+_AT_TIGHT = (SWARM_REUSE, FULL_MIXTURE_REUSE)
+
+
+def low_group(study: Plan) -> str:
+    """Every strategy but full recomputation, whose low budgets are in the main group, at low c."""
+    seeds = study.scale.seeds()
+    # A chain's place decides the seed of its runs, so new ones stand at the end.
+    study.updates.follow(
+        "low",
+        chains([*_AT_TIGHT, PARTIAL_MIXTURE_REUSE], _LOW, "relaxed", seeds)
+        + chains(_AT_TIGHT, _LOW, "tight", seeds)
+        + chains(study.asked([AUTO_PARTIAL_REUSE]), _LOW, "relaxed", seeds),
+        natural=True,
+    )
+    return "low"
 
 
 def plan(study: Plan) -> Reads:
     """The main group, ``tight`` (R six times larger) and ``low`` (c = 1 and 2)."""
     updates, seeds = study.updates, study.scale.seeds()
     main_group(study)
-    # The paper leaves partial reuse out where R is tight: full reuse already does well.
-    at_tight = (SWARM_REUSE, FULL_MIXTURE_REUSE)
     updates.follow(
         "tight",
         chains([FULL_RECOMPUTATION], (*_LOW, MULTIPLIER), "tight", seeds)
-        + chains(at_tight, [MULTIPLIER], "tight", seeds),
+        + chains(_AT_TIGHT, [MULTIPLIER], "tight", seeds),
         natural=True,
     )
-    # A chain's place decides the seed of its runs, so new ones stand at the end.
-    updates.follow(
-        "low",
-        chains([*at_tight, PARTIAL_MIXTURE_REUSE], _LOW, "relaxed", seeds)
-        + chains(at_tight, _LOW, "tight", seeds)
-        + chains(study.asked([AUTO_PARTIAL_REUSE]), _LOW, "relaxed", seeds),
-        natural=True,
-    )
+    low_group(study)
     groups = [updates.groups[name] for name in ("main", "tight", "low")]
     return Reads(
         swarms=[group.target for group in groups],

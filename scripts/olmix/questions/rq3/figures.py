@@ -52,5 +52,5 @@ def _fits(axis: plt.Axes, frame: pd.DataFrame) -> None:
     axis.set_ylim(top=1.0)
     axis.set_xlim(-0.5, len(LEVELS) - 0.5)
     axis.set_xticks(places, [TITLES[level] for level in LEVELS])
-    axis.set_ylabel("regression fit (mean Pearson)")
+    axis.set_ylabel("fit (mean Pearson)")
     axis.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)

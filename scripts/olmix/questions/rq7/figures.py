@@ -33,7 +33,7 @@ def _solvers(answer: Path, level: str) -> plt.Figure:
     bpb_dots(axes[0], labels, frame["measured_bpb"], half)
     axes[0].set_ylabel("average BPB of the target")
     bpb_dots(axes[1], labels, frame["predicted_bpb"])
-    axes[1].set_ylabel("predicted average BPB (proxy)")
+    axes[1].set_ylabel("predicted BPB of the proxy")
     for axis in axes:
         axis.set_xlabel("solver")
     return figure

@@ -22,7 +22,7 @@ class AutoPartialReuse(PartialMixtureReuse):
     marker = "*"
     paper = False
 
-    def plan(self, sequence: UpdateSequence, c: int) -> list[StagePlan]:
+    def plan(self, sequence: UpdateSequence, c: float) -> list[StagePlan]:
         """What partial reuse costs; nothing where an update affects no domain that is left."""
         plans = super().plan(sequence, c)
         return [
@@ -32,10 +32,10 @@ class AutoPartialReuse(PartialMixtureReuse):
             for entry in plans
         ]
 
-    def probe_runs(self, sequence: UpdateSequence, stage: str) -> int:
-        """m+1 runs over the virtual domain and the affected ones."""
+    def probe_runs(self, sequence: UpdateSequence, stage: str, c: float) -> int:
+        """m+1 runs over the virtual domain and the affected ones, fewer where c is below 1."""
         affected = 0 if stage == INITIAL else _affected(sequence, stage)
-        return swarm_size(1 + affected, 1) if affected else 0
+        return swarm_size(1 + affected, min(c, 1)) if affected else 0
 
     def split(self, at: ChainAtStage) -> ReuseSplit:
         """The split that was chosen; full reuse's where nothing had to be chosen."""

@@ -67,7 +67,7 @@ class Strategy(ABC):
     #: Whether it is the paper's; a scale may leave ours out.
     paper: ClassVar[bool] = True
 
-    def plan(self, sequence: UpdateSequence, c: int) -> list[StagePlan]:
+    def plan(self, sequence: UpdateSequence, c: float) -> list[StagePlan]:
         """What every stage costs: weights to recompute, and about c(m+1) runs for them."""
         plans = []
         for stage in sequence.stages():
@@ -80,7 +80,7 @@ class Strategy(ABC):
     def recomputed(self, sequence: UpdateSequence, stage: Stage) -> int:
         """How many weights the strategy recomputes after an update."""
 
-    def budget(self, sequence: UpdateSequence, c: int) -> dict[str, int]:
+    def budget(self, sequence: UpdateSequence, c: float) -> dict[str, int]:
         """The proxy runs that the strategy pays for at each stage."""
         return {entry.stage: entry.runs for entry in self.plan(sequence, c)}
 
@@ -96,7 +96,7 @@ class Strategy(ABC):
         """Whether it trains runs of its own at a stage, on mixes that depend on p̃."""
         return stage != INITIAL and not self.from_scratch
 
-    def probe_runs(self, sequence: UpdateSequence, stage: str) -> int:
+    def probe_runs(self, sequence: UpdateSequence, stage: str, c: float) -> int:
         """Runs it needs at a stage before it can choose what to recompute."""
         return 0
 

@@ -18,7 +18,7 @@ class SwarmReuse(Strategy):
     colour = "#E69F00"
     marker = "s"
 
-    def plan(self, sequence: UpdateSequence, c: int) -> list[StagePlan]:
+    def plan(self, sequence: UpdateSequence, c: float) -> list[StagePlan]:
         """The runs missing at each stage beside those that can still be represented."""
         return plan_swarm_reuse(sequence.stages(), c)
 

@@ -1,0 +1,1 @@
+"""Fewer runs: what a better law buys, trained and not only fitted."""
