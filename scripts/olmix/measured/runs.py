@@ -22,11 +22,7 @@ class ReleasedRuns:
     swarm: np.ndarray  # (runs,), names
 
     def __len__(self) -> int:
-<<<<<<< HEAD
         """How many runs there are."""
-=======
-        """The number of runs."""
->>>>>>> origin/main
         return len(self.mixes)
 
     @property
