@@ -50,7 +50,7 @@ def test_preflight_measures_every_model_through_the_profile_and_cost_uses_it(two
         *("--slurm-status-command", "squeue", "--slurm-no-account", "--latency-wait", "5"),
         *("--slurm-init-seconds-before-status-checks", "2"),
     )
-    jobs = {job["Comment"].split("wildcards_")[-1]: job for job in two_nodes.records()}
+    jobs = {job["Comment"].split("wildcards_")[-1].strip(): job for job in two_nodes.records()}
     assert set(jobs) == {"1m", "15m", "30m", "60m", "target", "target-one_node"}
     assert {name: job["NumNodes"] for name, job in jobs.items() if job["NumNodes"] != "1"} == {
         "target": "2"
