@@ -24,7 +24,11 @@ def clone(tmp_path_factory, request):
     folder = tmp_path_factory.mktemp("preflight") / "clone"
     left_out = shutil.ignore_patterns(".*", "results", "figures", "tests", "__pycache__")
     shutil.copytree(request.config.rootpath, folder, ignore=left_out)
-    scale = {"extends": "smoke", "models": {"target": {"gpu": 4, "nodes": 2}}}
+    scale = {
+        "extends": "smoke",
+        "models": {"target": {"gpu": 4, "nodes": 2}},
+        "hardware": {"devices": 4},
+    }
     (folder / "config" / "scales" / "two.yaml").write_text(yaml.safe_dump(scale))
     return folder
 
