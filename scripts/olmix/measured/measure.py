@@ -148,7 +148,7 @@ def _replica(
     rng = np.random.default_rng([settings["seed"], number])
     counts: np.ndarray = np.ones(len(runs))
     if number:
-        counts = rng.multinomial(len(runs), np.full(len(runs), 1 / len(runs)))
+        counts = rng.multinomial(len(runs), np.full(len(runs), 1 / len(runs))).astype(float)
     fitted = fit(form, runs.mixes, runs.metrics, choice, counts)
     stands_for = {
         name: _stand_in(entry, runs.domains, catalogue, rng if number else None)

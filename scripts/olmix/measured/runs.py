@@ -22,7 +22,7 @@ class ReleasedRuns:
     swarm: np.ndarray  # (runs,), names
 
     def __len__(self) -> int:
-        """The number of runs."""
+        """How many runs there are."""
         return len(self.mixes)
 
     @property

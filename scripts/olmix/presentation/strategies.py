@@ -3,6 +3,7 @@
 import matplotlib.pyplot as plt
 import pandas as pd
 
+from olmix.paths import CONFIG
 from olmix.updates.strategies import STRATEGIES, strategy_of
 
 __all__ = ["improvement_against_runs", "side_by_side"]
@@ -35,8 +36,23 @@ def improvement_against_runs(axis: plt.Axes, frame: pd.DataFrame, seeds: pd.Data
         )  # fmt: skip
         dots = seeds[seeds["strategy"] == strategy.name]
         axis.scatter(dots["place"], dots["improvement"], s=4, color=strategy.colour, alpha=0.5)
+    _draw_papers(axis, frame)
     axis.set_xlabel("proxy runs over all updates")
     axis.set_ylabel("improvement over natural (%)")
+
+
+def _draw_papers(axis: plt.Axes, frame: pd.DataFrame) -> None:
+    """The paper's numbers as hollow marks, where a study has as many runs as the paper's."""
+    papers = pd.read_csv(CONFIG / "published" / "main_results.csv", comment="#")
+    keys = ["strategy", "c", "requested", "proxy_runs"]
+    for number, row in enumerate(frame.merge(papers, on=keys).itertuples()):
+        strategy = strategy_of(row.strategy)
+        axis.plot(
+            row.place, row.improvement, linestyle="none", marker=strategy.marker,
+            markersize=_SIZES.get(strategy.marker, 5) + 1, markerfacecolor="none",
+            markeredgecolor=strategy.colour, zorder=4,
+            label="hollow: the paper, 1B" if number == 0 else None,
+        )  # fmt: skip
 
 
 def side_by_side(values: pd.Series) -> pd.Series:
