@@ -62,6 +62,8 @@ PUBLISHED_FIGURES = [
     "kl_sensitivity",
     "coefficients",
     "final_mixes",
+    "laws",
+    "swarm_size",
 ]
 
 # Those that the scale is about.
