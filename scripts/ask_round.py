@@ -10,7 +10,7 @@ from olmix.provenance.job import job_log
 from olmix.study.plan import TOPICS
 from olmix.study.space import stage_domains
 from olmix.study.spec import from_params
-from olmix.study.system_answers import Evidence, RoundRuns, ask, read_rounds, system_request
+from olmix.study.system_answers import RoundRuns, RunsSoFar, ask, read_rounds, system_request
 from olmix.study.systems import RoundSpec, System, as_system
 from olmix.tables import write_table
 from olmix.updates.sequence import load_updates
@@ -30,7 +30,7 @@ def main(
     """Write the mixes in the layout of ``ratios.csv``, and which model each run trains."""
     sequence = load_updates(updates, DomainSet.load(data / "domains.json"))
     domains = stage_domains(sequence, TOPICS.stage)
-    evidence = Evidence(domains, rounds, families=read_json(data / "families.json"))
+    evidence = RunsSoFar(domains, rounds, families=read_json(data / "families.json"))
     found = ask(spec, system, told, evidence, system_request(system, domains, **request))
     names = [f"{spec.name}-{index:04d}" for index in range(len(found.mixes))]
     write_table(mixes, names, domains.names, found.mixes)

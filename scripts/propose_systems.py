@@ -12,7 +12,7 @@ from olmix.provenance.job import job_log
 from olmix.study.plan import TOPICS
 from olmix.study.space import stage_domains
 from olmix.study.steered_runs import run_folders
-from olmix.study.system_answers import Evidence, RoundRuns, answer, read_rounds, system_request
+from olmix.study.system_answers import RoundRuns, RunsSoFar, answer, read_rounds, system_request
 from olmix.study.systems import as_system
 from olmix.tables import write_table
 from olmix.updates.sequence import load_updates
@@ -31,7 +31,7 @@ def main(
     """Write ``<answer>.json`` in ``out``, and all of them over the initial domains as a table."""
     sequence = load_updates(updates, DomainSet.load(data / "domains.json"))
     domains = stage_domains(sequence, TOPICS.stage)
-    evidence = Evidence(domains, rounds, runs, read_json(data / "families.json"), data / "corpus")
+    evidence = RunsSoFar(domains, rounds, runs, read_json(data / "families.json"), data / "corpus")
     names, rows = [], []
     for spec in answers:
         system = as_system(spec["system"])

@@ -10,6 +10,8 @@ import pandas as pd
 from olmix.files import content_hash, read_json, replacing, write_json, write_text
 from olmix.provenance.job import job_log
 from olmix.published.comparison import Findings, comparison_table
+from olmix.published.laws import summarised
+from olmix.published.proposed import errors_by_multiplier
 from olmix.published.regression import size_findings
 
 
@@ -17,17 +19,23 @@ def main(
     manifest: Path,
     swarms: Path,
     fits: Sequence[Path],
+    laws: Sequence[Path],
+    proposals: Path,
     answers: Sequence[Path],
     settings: dict[str, Any],
     out: Path,
 ) -> None:
-    """Write ``comparison.csv``, ``regression.csv``, ``notes.txt`` and ``provenance.json``."""
-    tables = [frame for frame in map(pd.read_csv, fits) if len(frame)]
-    regression = pd.concat(tables) if tables else pd.read_csv(fits[0])
+    """Write the tables of all parts, ``comparison.csv`` first, ``notes.txt`` and provenance."""
+    regression, by_multiplier = _joined(fits), summarised(_joined(laws))
     parts = [size_findings(regression).to_dict()]
     parts += [read_json(answer / "findings.json") for answer in answers]
     table = comparison_table(settings["paper"], Findings.joined(parts))
-    for name, frame in (("regression", regression), ("comparison", table)):
+    for name, frame in (
+        ("comparison", table),
+        ("regression", regression),
+        ("laws", by_multiplier),
+        ("swarm_size", errors_by_multiplier(pd.read_csv(proposals))),
+    ):
         with replacing(out / f"{name}.csv") as temporary:
             frame.to_csv(temporary, index=False)
     write_text(out / "notes.txt", (swarms / "notes.txt").read_text(encoding="utf-8"))
@@ -41,6 +49,12 @@ def main(
     )  # fmt: skip
 
 
+def _joined(paths: Sequence[Path]) -> pd.DataFrame:
+    """Tables of one shape as one; those without rows are left out, if there is another."""
+    tables = [frame for frame in map(pd.read_csv, paths) if len(frame)]
+    return pd.concat(tables) if tables else pd.read_csv(paths[0])
+
+
 snakemake: Any  # what the workflow tells the job
 
 if __name__ == "__main__":
@@ -49,6 +63,8 @@ if __name__ == "__main__":
             manifest=Path(snakemake.input.manifest),
             swarms=Path(snakemake.input.swarms),
             fits=[Path(path) for path in snakemake.input.fits],
+            laws=[Path(path) for path in snakemake.input.laws],
+            proposals=Path(snakemake.input.proposals),
             answers=[Path(path) for path in snakemake.input.answers],
             settings=snakemake.params.settings,
             out=Path(snakemake.output.answer),

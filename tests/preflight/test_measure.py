@@ -8,7 +8,7 @@ import torch
 
 from olmix.corpus.store import Corpus
 from olmix.evaluation.tokens import lay_out
-from olmix.preflight.measure import Asked, measure
+from olmix.preflight.measure import Subject, measure
 from olmix.preflight.place import Place, forget_cached
 from olmix.preflight.stand_ins import counting_corpus, random_instances
 from olmix.preflight.tolerance import TOLERANCE
@@ -20,7 +20,7 @@ HARDWARE = {
     "evaluation_minutes": 0.005, "safety": 3, "spare_minutes": 20, "longest_job": 1440,
     "process_mb": 2000, "device_gb": 2, "devices": 2,
 }  # fmt: skip
-ASKED = Asked(
+ASKED = Subject(
     name="30m",
     model={"shape": "tiny-30m", "vocabulary": 64, "tokens": 10240, "gpu": 0},
     hardware=HARDWARE,

@@ -27,7 +27,7 @@ def measurement(name: str, **changes) -> dict:
     run = RunCost(name, models[name], Machine.from_dict(HARDWARE))
     seconds = 3600 * run.hours(0) / run.size.steps
     return {
-        "of": run.print, "device": "NVIDIA H100", "backend": "nccl", "step_seconds": seconds,
+        "of": run.subject, "device": "NVIDIA H100", "backend": "nccl", "step_seconds": seconds,
         "tokens_per_second": run.size.tokens / run.size.steps / seconds, "memory_gb": 40.0,
         "micro_batch": 4, "compiled": True, "precision": "bfloat16", "sharding": "node",
         "shardings": {"node": seconds, "all": 1.5 * seconds},

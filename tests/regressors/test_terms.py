@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from olmix.regressors.terms import Term, log_slopes, predict_terms
+from olmix.regressors.terms import Term, above_constants, log_slopes, predict_terms, tangent
 
 
 @pytest.fixture
@@ -59,3 +59,25 @@ def test_slopes_are_the_derivative_of_the_logarithm_above_the_constants(terms):
 def test_the_slopes_of_a_log_linear_law_are_its_coefficients(terms):
     for mix in np.eye(3):
         np.testing.assert_allclose(log_slopes(terms[:1], mix), terms[0].linear)
+
+
+def test_a_log_linear_law_touches_itself_everywhere(terms):
+    plain = terms[0]
+    whole = plain.linear + plain.intercept[:, None] + np.log(plain.weight)[:, None]
+    for mix in np.random.default_rng(3).dirichlet(np.ones(3), size=5):
+        np.testing.assert_allclose(tangent(terms[:1], mix), whole, rtol=1e-12)
+
+
+def test_a_tangent_touches_the_law_at_its_mix_and_is_nowhere_above_it(terms):
+    rng = np.random.default_rng(4)
+    mix, others = rng.dirichlet(np.ones(3)), rng.dirichlet(0.5 * np.ones(3), size=200)
+    coefficients = tangent(terms, mix)
+    np.testing.assert_allclose(np.exp(coefficients @ mix), above_constants(terms, mix), rtol=1e-12)
+    for other in others:
+        below = np.exp(coefficients @ other)
+        assert (below <= above_constants(terms, other) * (1 + 1e-12)).all()
+    # Along the simplex it has the law's gradient, here by numerical differences.
+    for step in 1e-6 * (np.eye(3) - 1 / 3):
+        rise = above_constants(terms, mix + step) - above_constants(terms, mix - step)
+        expected = np.exp(coefficients @ (mix + step)) - np.exp(coefficients @ (mix - step))
+        np.testing.assert_allclose(rise, expected, rtol=1e-4)

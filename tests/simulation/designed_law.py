@@ -2,8 +2,8 @@
 
 ``law.yaml`` beside this file says what is designed in, and why. The law is over what a corpus would
 store: the domains at their finest, and earlier contents of revised ones. Any stage's mix is a mix
-over these (`olmix.study.space.stored_mix`), so one law serves all stages: a partitioned domain is the
-token-weighted union of its parts, and log-linear wherever its parts are.
+over these (`olmix.study.space.stored_mix`), so one law serves all stages: a partitioned domain is
+the token-weighted union of its parts, and log-linear wherever its parts are.
 """
 
 from collections.abc import Mapping

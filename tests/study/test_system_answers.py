@@ -15,7 +15,7 @@ from olmix.model.shapes import ModelShape
 from olmix.simulation.law import random_law
 from olmix.study.proposals import olmix_base
 from olmix.study.steered_runs import measure_graph, steering_of, unstored
-from olmix.study.system_answers import Evidence, answer, ask, read_rounds, system_request
+from olmix.study.system_answers import RunsSoFar, answer, ask, read_rounds, system_request
 from olmix.study.systems import RoundSpec, load_systems
 from olmix.systems import with_settings
 from olmix.systems.kinds.rounds import Done, Rounds
@@ -82,7 +82,7 @@ def rounds(tmp_path):
 
 def test_a_round_without_runs_is_passed_over(rounds):
     assert rounds["second"] is None
-    evidence, system = Evidence(DOMAINS, rounds), SYSTEMS["climb"]
+    evidence, system = RunsSoFar(DOMAINS, rounds), SYSTEMS["climb"]
     system = dataclasses.replace(system, settings={"candidates": 500})
     request = system_request(system, DOMAINS, kl=0.0, repetition=4, requested=1e4)
     told = {"models": {"30m": 1.0}, "method": METHOD}
@@ -116,7 +116,7 @@ def test_every_static_system_keeps_to_caps_where_it_is_told_to(name, rounds, tra
         assert (compared is None) == (system.reference is None)
         runs = {"run": train(uniform, steering, compared)}
     swarms = ("first",) if system.kind is Rounds else tuple(runs)
-    evidence = Evidence(DOMAINS, rounds, runs, corpus=corpus.root)
+    evidence = RunsSoFar(DOMAINS, rounds, runs, corpus=corpus.root)
     told = {"models": {"1m": 0.1, "30m": 1.0}, "method": METHOD}
     request = system_request(system, DOMAINS, kl=0.05, repetition=4, requested=40_000)
     proposal = answer(system, swarms, told, evidence, request)

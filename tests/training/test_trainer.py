@@ -20,7 +20,7 @@ from olmix.model.weights import load_model
 from olmix.training import checkpoint as checkpoint_module
 from olmix.training.checkpoint import CheckpointFolder
 from olmix.training.deadline import Deadline, RunStopped
-from olmix.training.distributed import Processes
+from olmix.training.distributed import Processes, whole_model
 from olmix.training.optimizer import decays, learning_rate
 from olmix.training.settings import Hardware
 from olmix.training.trainer import train_run
@@ -452,3 +452,23 @@ def test_training_goes_on_while_a_checkpoint_is_written(
     hardware = Hardware(checkpoint_steps=10)
     train_run(settings, corpus, tmp_path / "r", tmp_path / "s", hardware=hardware)
     assert same(final_weights(tmp_path / "r"), uninterrupted[0])
+
+
+@pytest.mark.parametrize("bfloat16", [False, True])
+def test_a_compiled_model_is_scored_by_its_plain_copy(settings, bfloat16):
+    model = Transformer(settings.model, init=settings.init)
+    assert whole_model(model, bfloat16=bfloat16) is model
+    ids = torch.arange(16).unsqueeze(0)
+    expected = model(ids)
+    model.compile_parts()
+    copy = whole_model(model, bfloat16=bfloat16)
+    assert all(block._compiled_call_impl is None for block in copy.blocks)
+    assert all(block._compiled_call_impl is not None for block in model.blocks)
+    kinds = {name: p.dtype for name, p in copy.named_parameters()}
+    narrow = torch.bfloat16 if bfloat16 else torch.float32
+    assert kinds["head.weight"] == kinds["embedding.weight"] == narrow
+    assert kinds["norm.weight"] == torch.float32
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
+        found = copy(ids).float()
+    # Logits of about one, rounded to 8 bits on the way.
+    torch.testing.assert_close(found, expected, rtol=0, atol=0.05 if bfloat16 else 0)

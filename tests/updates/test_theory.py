@@ -1,11 +1,15 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from olmix.domains import DomainSet
 from olmix.errors import OlmixError
 from olmix.mix import Mix
 from olmix.proposers.exact import propose_exact
 from olmix.proposers.proposal import Request
+from olmix.regressors.diminishing import Diminishing
 from olmix.regressors.surrogate import fit_surrogate
 from olmix.updates.collapse import Collapse
 from olmix.updates.operators import full_reuse
@@ -170,6 +174,50 @@ def test_theorem_1_holds_for_any_reused_mix(make_world):
     assert tightest > 1e-3
 
 
+def curved(world, rng):
+    """A world's law with a power law of every domain's tokens beside it (diminishing returns)."""
+    plain = world.surrogate.regressor.terms()[0]
+    tasks, domains = plain.linear.shape
+    learned = {
+        "constant_": plain.constant, "intercept_": plain.intercept, "linear_": plain.linear,
+        "curved_": rng.uniform(0, 0.5, (tasks, domains)), "shift_": rng.uniform(0.05, 0.5, domains),
+        "onset_": 1.0, "ease_": 1.0, "ridge_": np.zeros(tasks), "error_": np.zeros(tasks),
+    }  # fmt: skip
+    law = Diminishing.from_dict({"settings": {}, "domains": domains, "learned": learned})
+    return replace(world.surrogate, regressor=law)
+
+
+def best(surrogate, expansion):
+    """The best mix of a simplex inside the simplex, by a solver that knows nothing of the law."""
+    size = len(expansion)
+    found = minimize(
+        lambda r: surrogate.average((r @ expansion)[None])[0], np.full(size, 1 / size),
+        method="SLSQP", bounds=[(0, 1)] * size, options={"ftol": 1e-13, "maxiter": 500},
+        constraints={"type": "eq", "fun": lambda r: r.sum() - 1},
+    )  # fmt: skip
+    weights = np.clip(found.x @ expansion, 0, None)
+    return Mix(surrogate.domains, weights / weights.sum())
+
+
+def test_both_gaps_stay_below_their_bounds_for_a_law_with_diminishing_returns(make_world):
+    checked = 0
+    for seed in range(25):
+        world, fixed, rng = random_world(make_world, seed + 4000)
+        law, everything = curved(world, rng), np.eye(len(world.domains))
+        existing = best(law, everything[: len(fixed)]).restricted(fixed)
+        collapse = Collapse(
+            world.domains, full_reuse(world.domains.subset(fixed), world.domains), existing
+        )
+        optimum, reuse = best(law, everything), best(law, collapse.expansion)
+        if sum(optimum[name] for name in fixed) < 1e-6:
+            continue
+        report = gap_report(law, fixed, existing, optimum, reuse)
+        assert -1e-6 <= report.performance_gap <= report.performance_gap_bound + 1e-6, seed
+        assert report.reuse_gap <= report.reuse_gap_bound + 1e-3, seed
+        checked += 1
+    assert checked >= 15
+
+
 def test_both_theorems_hold_under_caps_with_mutual_feasibility(make_world):
     held = [0, 0]
     for seed in range(50):
@@ -254,7 +302,7 @@ def test_theory_refuses_other_families_and_unknown_domains(make_world):
     world = make_world(3, 2, seed=0)
     nearest = fit_surrogate(world.swarm(10, seed=1), family="search")
     mix = world.domains.natural()
-    with pytest.raises(OlmixError, match="needs a log-linear model, got 'search'"):
+    with pytest.raises(OlmixError, match="needs a law that log-linear ones touch, got 'search'"):
         gap_report(nearest, ("d0",), mix, mix, mix)
     with pytest.raises(OlmixError, match="'x' is not a domain"):
         gap_report(world.surrogate, ("x",), mix, mix, mix)

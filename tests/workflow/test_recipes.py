@@ -430,7 +430,7 @@ def test_a_mixing_method_is_a_file_and_if_it_is_a_new_algorithm_a_module(clone):
         """
         from olmix.domains import DomainSet
         from olmix.questions.methods.figures import methods
-        from olmix.study.system_answers import Evidence, answer, system_request
+        from olmix.study.system_answers import RunsSoFar, answer, system_request
 
         assert "toy" in plan.swarms["systems-target"].proposals
         planned = plan.reads["methods"].planned
@@ -438,7 +438,7 @@ def test_a_mixing_method_is_a_file_and_if_it_is_a_new_algorithm_a_module(clone):
         domains = DomainSet.from_token_counts({"a": 30, "b": 10})
         system = plan.systems["toy"]
         asked = system_request(system, domains, kl=0.0, repetition=4, requested=50)
-        proposal = answer(system, (), {}, Evidence(domains), asked)
+        proposal = answer(system, (), {}, RunsSoFar(domains), asked)
         assert proposal.mix["b"] == 0.8  # of which caps would allow 4 times 10 in 50
         rows = [
             {"method": found["name"], "label": found["label"], "way": found["way"],

@@ -107,7 +107,9 @@ def test_gpus_by_generic_resource(clone, monkeypatch):
 def test_a_workstation_trains_a_target_alone(clone):
     for name in READ:
         (clone.folder / name).mkdir(parents=True)
-    # Nothing is listed, so the job fails; its log says what it started.
+    # The run that is listed has no settings, so the job fails; its log says what it started.
+    listed = clone.folder / "results/paper/list_runs/rq1-target/0.json"
+    listed.write_text(json.dumps([{"folder": "../../runs/one", "names": ["one"]}]))
     clone.snakemake(
         *("--profile", "profiles/gpu", JOBS["train_targets"], "--allowed-rules", *JOBS),
         scale="paper",

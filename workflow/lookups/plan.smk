@@ -15,6 +15,7 @@ from olmix.claims.settings import load_claims
 from olmix.cost.gpu_requests import training_requests
 from olmix.cost.measured import measured_file, with_measured
 from olmix.cost.planned import planned_chains, planned_questions, planned_swarms
+from olmix.cost.time_limits import check_time, partition_limits
 from olmix.errors import OlmixError
 from olmix.paths import lead_python_here
 from olmix.presentation.report.categories import category
@@ -61,6 +62,8 @@ PUBLISHED_FIGURES = [
     "kl_sensitivity",
     "coefficients",
     "final_mixes",
+    "laws",
+    "swarm_size",
 ]
 
 # Those that the scale is about.

@@ -55,3 +55,11 @@ def published_files():
     names = ("ratios.csv", "metrics.csv", "meta.json")
     root = Path(PUBLISHED["local"])
     return sorted(str(path) for name in names for path in root.rglob(name))
+
+
+def published_proposals():
+    """The authors' proposed mixes of RQ2, if the local folder has them."""
+    if PUBLISHED["local"] is None:
+        return []
+    path = Path(PUBLISHED["local"]) / PUBLISHED["proposed"]["file"]
+    return [str(path)] if path.is_file() else []

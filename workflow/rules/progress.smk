@@ -5,6 +5,7 @@
 
 onstart:
     refuse_missing_nodes()
+    refuse_long_jobs()
     if "public" in SCALE["data"]:
         tell_data_plan()
     note_start()

@@ -45,7 +45,7 @@ rule download_source:
     threads: 1
     resources:
         mem_mb=2000,
-        runtime=720,
+        runtime=min(720, SCALE["hardware"]["longest_job"]),
     params:
         source=lambda wildcards: as_params(PUBLIC.sources[wildcards.source]),
         hub=PUBLIC.settings["hub"],
@@ -95,7 +95,7 @@ rule label_topics:
     threads: PUBLIC.settings["threads"]
     resources:
         mem_mb=8000,
-        runtime=1440,
+        runtime=min(1440, SCALE["hardware"]["longest_job"]),
         gpu=min(1, SCALE.model(SCALE.proxy)["gpu"]),
     params:
         source=lambda wildcards: as_params(PUBLIC.sources[wildcards.source]),
@@ -123,7 +123,7 @@ rule tokenize_source:
     threads: PUBLIC.settings["threads"]
     resources:
         mem_mb=2000 * PUBLIC.settings["threads"],
-        runtime=720,
+        runtime=min(720, SCALE["hardware"]["longest_job"]),
     params:
         source=lambda wildcards: as_params(PUBLIC.sources[wildcards.source]),
         shards=lambda wildcards: PUBLIC.shards(wildcards.source),

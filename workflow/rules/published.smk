@@ -85,6 +85,54 @@ rule published_regression:
         "../../scripts/published_regression.py"
 
 
+rule published_laws:
+    input:
+        swarms=rules.published_swarms.output.swarms,
+        method="config/methods/olmix_base.yaml",
+    output:
+        fits="results/published/published_laws/{law}.csv",
+    log:
+        "results/published/logs/published_laws/{law}.log",
+    benchmark:
+        "results/published/benchmarks/published_laws/{law}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        settings=published_settings("regression", "laws"),
+    message:
+        "Released swarms: fit of {wildcards.law} against runs per domain"
+    script:
+        "../../scripts/published_laws.py"
+
+
+rule published_proposed:
+    input:
+        swarms=rules.published_swarms.output.swarms,
+        mixes=published_proposals(),
+    output:
+        proposals="results/published/published_proposed.csv",
+    log:
+        "results/published/logs/published_proposed.log",
+    benchmark:
+        "results/published/benchmarks/published_proposed.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        settings=PUBLISHED["proposed"],
+    message:
+        "Released swarm, RQ2: the authors' proposed mixes by a law"
+    script:
+        "../../scripts/published_proposed.py"
+
+
 rule published_design:
     input:
         swarms=rules.published_swarms.output.swarms,
@@ -143,6 +191,11 @@ rule published_table:
             rules.published_regression.output.fits,
             law=PUBLISHED["regression"]["families"],
         ),
+        laws=expand(
+            rules.published_laws.output.fits,
+            law=PUBLISHED["regression"]["families"],
+        ),
+        proposals=rules.published_proposed.output.proposals,
         answers=[
             rules.published_design.output.answer,
             rules.published_mixes.output.answer,

@@ -8,6 +8,7 @@ from olmix.claims.rules import Estimate
 from olmix.questions.rq3.plan import PRIORS, swarm_name
 from olmix.questions.rq5.plan import GRANULARITIES
 from olmix.questions.rq6.plan import APPROACHES
+from olmix.regressors import FAMILIES
 from olmix.regressors.correlation import resample, spearman_by_output
 from olmix.regressors.surrogate import pearson_by_output
 
@@ -124,8 +125,10 @@ def late_family(evidence: Evidence) -> Measured:
 
 
 def _topic_fits(evidence: Evidence) -> pd.DataFrame:
+    """Fits of the paper's families over topics: claims are about those."""
     fits = evidence.table("rq4", "fit")
-    return fits[fits["level"] == "topics"]
+    ours = [family.name for family in FAMILIES.values() if family.ours]
+    return fits[(fits["level"] == "topics") & ~fits["family"].isin(ours)]
 
 
 def _fit_differences(

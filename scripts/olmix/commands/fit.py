@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -32,11 +33,14 @@ from olmix.presentation.proposal_report import (
 from olmix.proposers.method import Method
 from olmix.proposers.proposal import Proposal, Request
 from olmix.proposers.sensitivity import kl_sweep
-from olmix.proposers.uncertainty import Bootstrap, bootstrap, refitted
+from olmix.proposers.uncertainty import Bootstrap, Refits, bootstrap, refitted
 from olmix.regressors.surrogate import Surrogate
-from olmix.regressors.validation import HeldOut, validate
+from olmix.regressors.validation import HeldOut, covered, validate
 from olmix.swarm.domain_file import domains_from
 from olmix.tables import SwarmTable
+
+# The level at which intervals of single runs are checked.
+_COVERAGE = 0.8
 
 HELP = "fit a swarm you have (ratios.csv, metrics.csv) and propose a mix"
 
@@ -105,6 +109,7 @@ def run(args: argparse.Namespace) -> None:
     surrogate = fit.method.fit(fit.swarm, fit.families)
     proposal = fit.propose(surrogate, fit.request)
     spread = _bootstrap(args, fit, surrogate, proposal) if args.bootstrap else None
+    refits = spread or _refits(args, fit, surrogate, proposal)
     inputs = {"ratios": args.ratios, "metrics": args.metrics, "domains": args.domains}
     proposal.made_from.update(
         {
@@ -115,12 +120,12 @@ def run(args: argparse.Namespace) -> None:
         runs=len(fit.swarm),
         tasks=list(fit.swarm.tasks),
         notes=list(fit.swarm.notes),
-        bootstrap=spread.to_dict() if spread else None,
+        bootstrap=refits.to_dict() if refits else None,
     )
     _write(args, fit, surrogate, proposal, held_out, spread)
     if surrogate.regressor.terms():
-        _write_explorer(args, fit, surrogate, proposal, spread)
-    _print(args, fit, surrogate, proposal, held_out, spread)
+        _write_explorer(args, fit, surrogate, proposal, refits.models if refits else ())
+    _print(args, fit, surrogate, proposal, held_out, refits)
 
 
 def _read(args: argparse.Namespace) -> _Fit:
@@ -170,14 +175,19 @@ def _bootstrap(
     )
 
 
-def _refits(args: argparse.Namespace, fit: _Fit, surrogate: Surrogate) -> list[Surrogate]:
+def _refits(
+    args: argparse.Namespace, fit: _Fit, surrogate: Surrogate, proposal: Proposal
+) -> Refits | None:
+    """The refits that explore.html holds: they also give the gain an interval."""
+    if not surrogate.regressor.terms() or not args.explore:
+        return None
     models = []
     for model in refitted(
         fit.swarm, surrogate, families=fit.families, replicates=args.explore, seed=args.seed
     ):
         models.append(model)
         _progress("refits for explore.html", len(models), args.explore)
-    return models
+    return Refits.of(models, proposal.mix, fit.natural, args.level)
 
 
 def _progress(what: str, done: int, of: int) -> None:
@@ -216,10 +226,9 @@ def _write_explorer(
     fit: _Fit,
     surrogate: Surrogate,
     proposal: Proposal,
-    spread: Bootstrap | None,
+    models: Sequence[Surrogate],
 ) -> None:
-    """Write explore.html, with the replicates of the bootstrap or some of its own."""
-    models = spread.models if spread else _refits(args, fit, surrogate)
+    """Write explore.html, with refits for its intervals."""
     exploration = Exploration(
         surrogate,
         fit.request,
@@ -241,7 +250,7 @@ def _print(
     surrogate: Surrogate,
     proposal: Proposal,
     held_out: HeldOut | None,
-    spread: Bootstrap | None,
+    refits: Refits | None,
 ) -> None:
     swarm = fit.swarm
     lines = [f"{len(swarm)} runs, {len(swarm.domains)} domains, {len(swarm.tasks)} tasks"]
@@ -252,11 +261,16 @@ def _print(
             f"(mean over {len(held_out.by_output)} outputs), {held_out.average:.3f} (average); "
             f"Spearman {held_out.ranks.mean():.3f}, {held_out.average_ranks:.3f}"
         )
+        inside = covered(held_out, _COVERAGE, fit.families)
+        lines.append(
+            f"  {100 * _COVERAGE:g} % intervals of the average, from unseen runs of the fit, hold "
+            f"{inside.sum()} of them"
+        )
     natural = fit.natural
-    intervals = spread.weight_intervals() if spread else None
+    intervals = refits.weight_intervals() if isinstance(refits, Bootstrap) else None
     lines += ["", *mix_table(proposal, natural, intervals), ""]
     average = float(surrogate.average(natural.weights[None])[0])
-    lines += gain_lines(proposal, average, spread, args.unit)
+    lines += gain_lines(proposal, average, refits, args.unit)
     lines += law_lines(surrogate, proposal.mix, natural)
     explorer = "explore.html, " if surrogate.regressor.terms() else ""
     lines.append(f"written to {args.out}: {explorer}mix.json, mix.csv, model.json and figures")

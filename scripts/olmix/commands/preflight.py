@@ -46,12 +46,12 @@ def run(args: argparse.Namespace) -> int:
 
 def measure(args: argparse.Namespace) -> int:
     """Measure, and let the first process write what was found."""
-    from olmix.preflight.measure import Asked
+    from olmix.preflight.measure import Subject
     from olmix.preflight.measure import measure as measure_model
     from olmix.preflight.place import Place
     from olmix.training.distributed import processes
 
-    asked = Asked(**read_json(args.asked))
+    asked = Subject(**read_json(args.asked))
     data = None if args.data is None else Path(args.data)
     with processes() as team:
         found = measure_model(asked, Place(Path(args.work), team, data))

@@ -21,9 +21,11 @@ from olmix.mix import Mix
 from olmix.presentation.proposal import plot_mix
 from olmix.presentation.proposal_report import gain_lines, mix_table, write_mix_csv
 from olmix.proposers.proposal import Proposal, read_mix
+from olmix.regressors.base import Regressor
 from olmix.swarm.domain_file import prior_from
 from olmix.swarm.sampling import SwarmDistribution, sample_swarm
 from olmix.tables import SwarmTable, scale_metrics, write_table
+from olmix.tasks import families_of
 from olmix.updates.auto_reuse import AutoChoice, choose_reuse, join_swarms, probe_size
 from olmix.updates.collapse import Collapse
 from olmix.updates.operators import Update, full_reuse, infer_update, partial_reuse
@@ -175,7 +177,9 @@ def _run_auto(
     old = carry_swarm(_unscaled(args, args.old_ratios, args.old_metrics), update, before)
     joined = join_swarms(old.select_tasks(probe.tasks), probe)
     joined = scale_metrics(joined) if args.scale_metrics else joined
-    choice = choose_reuse(joined, before, after, budget=args.budget, c=args.c)
+    choice = choose_reuse(
+        joined, before, after, budget=args.budget, c=args.c, model=_law(args, joined)
+    )
     sys.stdout.write("\n".join(choice.explain()) + "\n")
     _write_auto_runs(args, choice, Collapse(after, choice.split, existing), probe, prior)
 
@@ -184,6 +188,12 @@ def _unscaled(args: argparse.Namespace, ratios: Path, metrics: Path) -> SwarmTab
     """One of the two swarms of --auto, read alike; they are scaled together, not each by itself."""
     values = vars(args) | {"ratios": ratios, "metrics": metrics, "scale_metrics": False}
     return swarm_from(argparse.Namespace(**values))[0]
+
+
+def _law(args: argparse.Namespace, swarm: SwarmTable) -> Regressor | None:
+    """The method's own law of all domains, where it has the form that κ is known of."""
+    law = method_from(args).fit(swarm, families_of(swarm.tasks)).regressor
+    return law if law.terms() else None
 
 
 def _write_auto_runs(

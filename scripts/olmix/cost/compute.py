@@ -151,10 +151,10 @@ class RunCost:
     def measured(self) -> Mapping[str, Any] | None:
         """What was measured of this model, if it was then what it is now."""
         found = self.machine.measured.get(self.name)
-        return found if found is not None and found["of"] == self.print else None
+        return found if found is not None and found["of"] == self.subject else None
 
     @property
-    def print(self) -> list[Any]:
+    def subject(self) -> list[Any]:
         """What a measurement of the model is about."""
         return [
             self.model["shape"],

@@ -1,5 +1,6 @@
 """What one model of a scale does where it will be trained: some tens of steps at its real shape."""
 
+import gc
 import resource
 import time
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ from olmix.training.settings import Hardware, RunSettings
 from olmix.training.sharding import SHARDINGS
 from olmix.training.trainer import Trainer
 
-__all__ = ["Asked", "measure"]
+__all__ = ["Subject", "measure"]
 
 CORPUS_TOKENS = 50_000_000
 """Most tokens of a stand-in corpus: 200 MB."""
@@ -36,7 +37,7 @@ INSTANCES = 2000
 
 
 @dataclass(frozen=True)
-class Asked:
+class Subject:
     """A model to be measured: its settings, the assumed hardware, how it is evaluated."""
 
     name: str
@@ -53,7 +54,7 @@ class Asked:
         return RunCost(self.name, self.model, Machine.from_dict(self.hardware))
 
 
-def measure(asked: Asked, place: Place) -> dict[str, Any]:
+def measure(asked: Subject, place: Place) -> dict[str, Any]:
     """Check and measure a model in the processes at hand; what is found, in each of them."""
     team = place.team
     several = {"none": "none"} if team.count == 1 else SHARDINGS
@@ -70,7 +71,7 @@ def measure(asked: Asked, place: Place) -> dict[str, Any]:
         raise OlmixError(f"model '{asked.name}': one sequence does not fit the memory of a device")
     best = min(found, key=lambda name: found[name]["step_seconds"])
     return {
-        "of": asked.cost.print,
+        "of": asked.cost.subject,
         "device": _device_name(team.device),
         "backend": dist.get_backend() if team.count > 1 else None,
         "differences": differences,
@@ -83,7 +84,7 @@ def measure(asked: Asked, place: Place) -> dict[str, Any]:
 
 
 def _steps(
-    asked: Asked, settings: RunSettings, place: Place, corpus: Any, sharding: str, *, more: bool
+    asked: Subject, settings: RunSettings, place: Place, corpus: Any, sharding: str, *, more: bool
 ) -> dict[str, Any] | None:
     """Speed and memory with a sharding, at the largest micro batch that fits; None if none does."""
     team = place.team
@@ -96,14 +97,13 @@ def _steps(
             found = _timed(asked, settings, place, corpus, hardware, more=more)
         except torch.OutOfMemoryError:
             out_of_memory = 1.0
-        torch.cuda.empty_cache()
         if not team.sum(torch.tensor(out_of_memory)).item():
             return found
     return None
 
 
 def _timed(
-    asked: Asked,
+    asked: Subject,
     settings: RunSettings,
     place: Place,
     corpus: Any,
@@ -112,6 +112,7 @@ def _timed(
     more: bool,
 ) -> dict[str, Any]:
     team, data = place.team, run_data(settings, corpus)
+    _start_afresh(team.device)
     checkpoints = CheckpointFolder(place.folder / "state", settings.hash)
     trainer = Trainer(settings, data, hardware, team, checkpoints)
     try:
@@ -143,6 +144,15 @@ def _timed(
             checkpoints.remove()
         team.wait()
     return found
+
+
+def _start_afresh(device: torch.device) -> None:
+    """Nothing of the model before is left in memory, in its record or in the compiler's cache."""
+    if device.type == "cuda":
+        gc.collect()
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats(device)
+        torch.compiler.reset()
 
 
 def _moment(team: Processes) -> float:
@@ -177,7 +187,7 @@ def _reading(settings: RunSettings, corpus: Any, team: Processes) -> dict[str, f
     return {"step_seconds": seconds / steps, "bytes_per_second": stored * read / seconds}
 
 
-def _evaluating(asked: Asked, trainer: Trainer, place: Place) -> dict[str, Any]:
+def _evaluating(asked: Subject, trainer: Trainer, place: Place) -> dict[str, Any]:
     """Tokens that one device scores in a second, and its minutes for a prepared suite."""
     batches, whole = _batches(asked, trainer, place.data)
     few = [batches[i] for i in evenly_spaced(len(batches), EVALUATED * place.team.count)]
@@ -195,7 +205,7 @@ def _evaluating(asked: Asked, trainer: Trainer, place: Place) -> dict[str, Any]:
     return {"tokens_per_second": speed, "minutes": total / speed / 60 if whole else None}
 
 
-def _batches(asked: Asked, trainer: Trainer, data: Path | None) -> tuple[list[PaddedBatch], bool]:
+def _batches(asked: Subject, trainer: Trainer, data: Path | None) -> tuple[list[PaddedBatch], bool]:
     """The batches of the prepared suite, or of a stand-in; and whether they are the suite's."""
     shape = trainer.settings.model
     if data is None:

@@ -135,7 +135,11 @@ def measured(numbers: Mapping[str, Any]) -> str:
             ]
             for entry in numbers["noise"]
         ),
-        ["compute spent", f"{time['hours']:.1f} hours on one core, in {time['jobs']:,} jobs"],
+        *(
+            [["compute spent", f"{time['hours']:.1f} hours on one core, in {time['jobs']:,} jobs"]]
+            if time["jobs"]
+            else []
+        ),
         ["compute of each question at `paper`, summed", f"{paper:,.0f} H100-hours, computed"],
         ["system", f"{numbers['system']}, Python {numbers['python']}"],
         ["software", versions],

@@ -27,5 +27,6 @@ def family_curves(axis: plt.Axes, frame: pd.DataFrame, *, x: str, y: str) -> Non
         )
         axis.plot(
             values.index, values["mean"], color=family.colour, marker=family.marker, markersize=3,
-            label=family.label,
+            label=f"{family.label} (ours)" if family.ours else family.label,
+            linestyle="--" if family.ours else "-",
         )  # fmt: skip

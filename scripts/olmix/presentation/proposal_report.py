@@ -9,7 +9,7 @@ from olmix.mix import Mix
 from olmix.presentation.wording import spoken
 from olmix.proposers.proposal import Proposal
 from olmix.proposers.sensitivity import SweepPoint
-from olmix.proposers.uncertainty import Bootstrap, member_gains
+from olmix.proposers.uncertainty import Refits, member_gains
 from olmix.regressors.surrogate import Surrogate
 
 __all__ = ["gain_lines", "law_lines", "mix_table", "write_mix_csv", "write_sweep_csv"]
@@ -82,7 +82,7 @@ def law_lines(surrogate: Surrogate, mix: Mix, natural: Mix) -> list[str]:
 def gain_lines(
     proposal: Proposal,
     natural_average: float | None,
-    spread: Bootstrap | None,
+    spread: Refits | None,
     unit: str = "BPB",
 ) -> list[str]:
     """Predicted BPB against natural, the interval of the gain, and how the solver ended."""

@@ -4,7 +4,7 @@ Refitting on resampled runs and proposing again gives an interval for each weigh
 that the proposed mix is predicted to have over a baseline.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,34 +16,29 @@ from olmix.proposers.proposal import Proposal, Request
 from olmix.regressors.surrogate import Surrogate, outputs_of
 from olmix.tables import SwarmTable
 
-__all__ = ["Bootstrap", "bootstrap", "member_gains", "refitted"]
+__all__ = ["Bootstrap", "Refits", "bootstrap", "member_gains", "refitted"]
 
 # Replicates refitted at a time: bounds the memory of the batched fit.
 _BLOCK = 10
 
 
 @dataclass(frozen=True)
-class Bootstrap:
-    """Weights of every replicate's proposal, and the proposed mix's gain under each replicate."""
+class Refits:
+    """Fits on resampled runs, and the proposed mix's gain under each of them."""
 
-    domains: tuple[str, ...]
-    weights: np.ndarray  # (replicates, domains)
-    gains: (
-        np.ndarray
-    )  # (replicates, 1 + laws): share of the baseline's BPB saved, by all laws, by each
+    models: tuple[Surrogate, ...]
+    gains: np.ndarray  # (replicates, 1 + laws): share of the baseline saved, by all laws, by each
     level: float
-    models: tuple[Surrogate, ...]  # every replicate's fit
+
+    @classmethod
+    def of(cls, models: Sequence[Surrogate], mix: Mix, baseline: Mix, level: float) -> "Refits":
+        """The gains of a mix over a baseline under some models."""
+        gains = [_gains(model, mix, baseline) for model in models]
+        return cls(tuple(models), np.array(gains), level)
 
     def _interval(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         tail = (1 - self.level) / 2
         return tuple(np.quantile(values, [tail, 1 - tail], axis=0))
-
-    def weight_intervals(self) -> dict[str, tuple[float, float]]:
-        """The interval of each domain's weight."""
-        low, high = self._interval(self.weights)
-        return {
-            name: (float(a), float(b)) for name, a, b in zip(self.domains, low, high, strict=True)
-        }
 
     def gain_interval(self) -> tuple[float, float]:
         """The interval of the predicted relative gain over the baseline.
@@ -55,13 +50,27 @@ class Bootstrap:
         return float(low.min()), float(high.max())
 
     def to_dict(self) -> dict[str, Any]:
-        """Intervals as plain JSON values."""
+        """The interval of the gain as plain JSON values."""
+        return {"replicates": len(self.gains), "level": self.level, "gain": self.gain_interval()}
+
+
+@dataclass(frozen=True)
+class Bootstrap(Refits):
+    """Refits, and the weights that each of them proposes itself."""
+
+    domains: tuple[str, ...]
+    weights: np.ndarray  # (replicates, domains)
+
+    def weight_intervals(self) -> dict[str, tuple[float, float]]:
+        """The interval of each domain's weight."""
+        low, high = self._interval(self.weights)
         return {
-            "replicates": len(self.weights),
-            "level": self.level,
-            "weights": self.weight_intervals(),
-            "gain": self.gain_interval(),
+            name: (float(a), float(b)) for name, a, b in zip(self.domains, low, high, strict=True)
         }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Intervals as plain JSON values."""
+        return super().to_dict() | {"weights": self.weight_intervals()}
 
 
 def bootstrap(
@@ -85,22 +94,14 @@ def bootstrap(
     """
     if replicates < 2:
         raise OlmixError(f"bootstrap: {replicates} replicates, expected 2 or more")
-    mixes = np.vstack(
-        [
-            baseline.aligned(surrogate.domains).weights,
-            proposal.mix.aligned(surrogate.domains).weights,
-        ]
-    )
-    models, weights, gains = [], [], []
+    models, weights = [], []
     for model in refitted(swarm, surrogate, families=families, replicates=replicates, seed=seed):
         models.append(model)
         weights.append(propose(model, request).mix.weights)
-        gains.append(
-            [_gain(model.average(mixes)), *member_gains(model, proposal.mix, baseline).values()]
-        )
         if on_progress and (len(models) % _BLOCK == 0 or len(models) == replicates):
             on_progress(len(models), replicates)
-    return Bootstrap(surrogate.domains, np.array(weights), np.array(gains), level, tuple(models))
+    refits = Refits.of(models, proposal.mix, baseline, level)
+    return Bootstrap(refits.models, refits.gains, level, surrogate.domains, np.array(weights))
 
 
 def member_gains(surrogate: Surrogate, mix: Mix, baseline: Mix) -> dict[str, float]:
@@ -110,6 +111,12 @@ def member_gains(surrogate: Surrogate, mix: Mix, baseline: Mix) -> dict[str, flo
         term.family: _gain(term.predict(mixes) @ surrogate.weights)
         for term in surrogate.regressor.terms()
     }
+
+
+def _gains(surrogate: Surrogate, mix: Mix, baseline: Mix) -> list[float]:
+    """The relative gain of a mix over a baseline, by the whole model and by each of its laws."""
+    mixes = np.vstack([other.aligned(surrogate.domains).weights for other in (baseline, mix)])
+    return [_gain(surrogate.average(mixes)), *member_gains(surrogate, mix, baseline).values()]
 
 
 def _gain(averages: np.ndarray) -> float:

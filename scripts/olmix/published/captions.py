@@ -4,20 +4,28 @@ from pathlib import Path
 
 import pandas as pd
 
+from olmix.presentation.wording import named, spoken
+from olmix.published.regression import PLAIN
+
 __all__ = [
     "TABLES",
     "coefficients",
     "final_mixes",
     "finding",
     "kl_sensitivity",
+    "laws",
     "regression_models",
     "repetition_factor",
     "solvers",
+    "swarm_size",
 ]
 
 TABLES = {
     "comparison": "Every value of the paper that the released swarms can give, and ours.",
     "regression": "Fit of every family on the released swarm, by swarm size and held-out set.",
+    "laws": "Fit of every family on every released swarm against K = c(m+1): mean over random "
+    "splits, lowest and highest; mean over tasks, and of the average BPB.",
+    "swarm_size": "RQ2: error of the authors' own proposed mixes by m and c, judged by laws.",
 }
 
 
@@ -56,6 +64,29 @@ def coefficients(answer: Path) -> str:
     return f"Coefficients of the log-linear law by task and topic. {finding(answer)}"
 
 
+def laws(answer: Path) -> str:
+    """What the figure of all families on all swarms shows: the fit with m+1 runs."""
+    fits = pd.read_csv(answer / "laws.csv")
+    said = "; ".join(
+        f"{swarm} {named(part.set_index('family')['fit'].sort_values(ascending=False), 2, _said)}"
+        for swarm, part in fits[fits["c"] == 1].groupby("swarm", sort=False)
+    )
+    return f"Fit of unseen runs against K = c(m+1); mean and range over splits. At c = 1: {said}."
+
+
+def swarm_size(answer: Path) -> str:
+    """What the figure of RQ2 on the authors' proposed mixes shows."""
+    errors = pd.read_csv(answer / "swarm_size.csv")
+    if errors.empty:
+        return "The authors' proposed mixes are missing."
+    said = "; ".join(
+        f"by {_said(law)} "
+        + named(part.groupby("multiplier")["error"].mean(), 3, lambda c: f"c = {c:g}")
+        for law, part in errors[errors["multiplier"] <= 5].groupby("law", sort=False)
+    )
+    return f"Error of the authors' own mixes against c, mean over m: {said} BPB."
+
+
 def final_mixes(answer: Path) -> str:
     """What the figure of final mixes shows: those the paper prints, and ours."""
     return f"The paper's final mixes and ours from its runs. {_beside(answer, 'mix_')}"
@@ -75,6 +106,10 @@ def _beside(answer: Path, start: str) -> str:
         f"{row.what}: paper {row.paper}, ours {_short(row.ours)}" for row in rows.itertuples()
     )
     return f"{said[0].upper()}{said[1:]}."
+
+
+def _said(name: str) -> str:
+    return "log-linear, unregularised" if name == PLAIN else spoken(name)
 
 
 def _short(value: str) -> str:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from olmix.mix import Mix
 from olmix.presentation.dots import bpb_dots
+from olmix.presentation.errors_by_size import error_curves
 from olmix.presentation.families import family_curves
 from olmix.presentation.proposal import coefficient_map, kl_curves
 from olmix.presentation.style import COLOURS, COLUMN_WIDTH, PAGE_WIDTH
@@ -21,14 +22,18 @@ __all__ = [
     "coefficients",
     "final_mixes",
     "kl_sensitivity",
+    "laws",
     "regression_models",
     "repetition_factor",
     "solvers",
+    "swarm_size",
 ]
 
 PAPER_FIT, PAPER_KL = 0.80, 0.05
 # Of a comparison the domains with the largest weights, ours or the paper's, are shown.
 MOST_DOMAINS = 22
+# Errors of proposed mixes are shown up to swarms of this many times m + 1 runs.
+MOST_RUNS = 6
 
 
 def regression_models(results: Path) -> plt.Figure:
@@ -56,6 +61,56 @@ def regression_models(results: Path) -> plt.Figure:
     axis.set_xlabel("swarm size K (runs)")
     axis.set_ylabel("regression fit (Pearson)")
     figure.legend(loc="outside right center", fontsize=6)
+    return figure
+
+
+def laws(results: Path) -> plt.Figure:
+    """Every family on every released swarm: fit of unseen runs against c, a panel a swarm."""
+    fits = pd.read_csv(results / "published_table" / "laws.csv")
+    if fits.empty:
+        return _absent("every swarm large enough")
+    swarms = [part for _, part in fits.groupby("swarm", sort=False)]
+    figure, axes = plt.subplots(
+        1, len(swarms), figsize=(PAGE_WIDTH, 2.6), sharey=True, squeeze=False, layout="constrained"
+    )
+    for axis, part in zip(axes[0], swarms, strict=True):
+        for family in (known for known in FAMILIES.values() if known.name in set(part["family"])):
+            rows = part[part["family"] == family.name]
+            reach = [rows["fit"] - rows["fit_low"], rows["fit_high"] - rows["fit"]]
+            axis.errorbar(
+                rows["c"], rows["fit"], yerr=reach, color=family.colour, marker=family.marker,
+                markersize=3, linewidth=1, elinewidth=0.6,
+                linestyle="--" if family.ours else "-",
+                label=f"{family.label} (ours)" if family.ours else family.label,
+            )  # fmt: skip
+        axis.set_xticks(sorted(fits["c"].unique()))
+        name = part["swarm"].iloc[0].replace("_", " ")
+        axis.set_title(f"{name}, {part['domains'].iloc[0]} domains")
+        axis.set_xlabel("c, for K = c(m + 1) runs")
+    axes[0, 0].set_ylabel("regression fit (Pearson)")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=4)
+    return figure
+
+
+def swarm_size(results: Path) -> plt.Figure:
+    """RQ2: error of the authors' own mixes against c, a panel for each law that judges them."""
+    errors = pd.read_csv(results / "published_table" / "swarm_size.csv")
+    if errors.empty:
+        return _absent("the DCLM swarm, or the authors' proposed mixes,")
+    # Larger swarms were tried for few domains only; the table has them.
+    errors = errors[errors["multiplier"] <= MOST_RUNS]
+    parts = [part for _, part in errors.groupby("law", sort=False)]
+    figure, axes = plt.subplots(
+        1, len(parts), figsize=(COLUMN_WIDTH * len(parts), 2.3), sharey=True, squeeze=False,
+        layout="constrained",
+    )  # fmt: skip
+    for axis, part in zip(axes[0], parts, strict=True):
+        error_curves(axis, part)
+        axis.set_title(f"judged by {FAMILIES[part['law'].iloc[0]].label}")
+        axis.set_ylim(bottom=0)
+    axes[0, 0].set_ylabel("error of the proposed mix (BPB)")
+    axes[0, 0].legend()
     return figure
 
 

@@ -17,6 +17,8 @@ _KEYS = (
     "swarms",
     "updates",
     "regression",
+    "laws",
+    "proposed",
     "granularity",
     "design",
     "factors",

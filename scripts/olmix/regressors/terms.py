@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Term", "log_slopes", "predict_terms"]
+__all__ = ["Term", "above_constants", "log_slopes", "predict_terms", "tangent"]
 
 
 @dataclass(frozen=True)
@@ -59,3 +59,21 @@ def log_slopes(terms: Sequence[Term], mix: np.ndarray) -> np.ndarray:
     parts = [term.weight * np.exp(term.exponent(mix[None])[0]) for term in terms]
     slopes = sum(part[:, None] * term.slopes(mix) for part, term in zip(parts, terms, strict=True))
     return slopes / sum(parts)[:, None]
+
+
+def above_constants(terms: Sequence[Term], mix: np.ndarray) -> np.ndarray:
+    """What the loss of each task is above its constants at a mix: (tasks,)."""
+    return sum(term.weight * np.exp(term.exponent(mix[None])[0]) for term in terms)
+
+
+def tangent(terms: Sequence[Term], mix: np.ndarray) -> np.ndarray:
+    """The log-linear law that touches a law at a mix: its coefficients A, (tasks, domains).
+
+    exp(A·p) equals the law above its constants at the mix, with the same gradient along the
+    simplex, and is nowhere larger: the logarithm of a sum of exponentials of convex functions is
+    convex. A log-linear law touches itself, at every mix.
+    """
+    slopes = log_slopes(terms, mix)
+    # The weights of a mix sum to one, so what a law has at every mix is part of every coefficient.
+    level = np.log(above_constants(terms, mix)) - slopes @ mix
+    return slopes + level[:, None]

@@ -7,10 +7,11 @@ import numpy as np
 
 from olmix.proposers.method import Method
 from olmix.regressors.correlation import spearman_by_output
+from olmix.regressors.cross_validation import held_out_folds
 from olmix.regressors.surrogate import Surrogate, outputs_of, pearson_by_output
 from olmix.tables import SwarmTable
 
-__all__ = ["HeldOut", "score", "validate"]
+__all__ = ["HeldOut", "covered", "score", "unseen_errors", "validate"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,34 @@ def score(
         ranks=spearman_by_output(predicted, measured),
         average_ranks=float(spearman_by_output(*averages)[0]),
     )
+
+
+def unseen_errors(
+    surrogate: Surrogate, swarm: SwarmTable, families: Mapping[str, list[str]] | None = None
+) -> np.ndarray:
+    """How far each run's average is from what a refit without it predicts: (runs,).
+
+    Their quantiles around a prediction are its interval.
+    """
+    _, weights, measured = outputs_of(swarm, surrogate.granularity, families or {})
+    folds = held_out_folds(len(swarm))
+    models = surrogate.regressor.refit(swarm.mixes, measured, (~folds).astype(float))
+    errors = np.empty(len(swarm))
+    for unseen, model in zip(folds, models, strict=True):
+        errors[unseen] = (measured[unseen] - model.predict(swarm.mixes[unseen])) @ weights
+    return errors
+
+
+def covered(
+    held_out: HeldOut, level: float, families: Mapping[str, list[str]] | None = None
+) -> np.ndarray:
+    """Whether the average of each test run is inside its interval, known without these runs."""
+    tail = (1 - level) / 2
+    errors = unseen_errors(held_out.surrogate, held_out.train, families)
+    low, high = np.quantile(errors, [tail, 1 - tail])
+    _, weights, measured = outputs_of(held_out.test, held_out.surrogate.granularity, families or {})
+    away = measured @ weights - held_out.surrogate.predict(held_out.test.mixes) @ weights
+    return (low <= away) & (away <= high)
 
 
 def validate(

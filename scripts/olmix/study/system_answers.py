@@ -23,7 +23,7 @@ from olmix.tables import SwarmTable, read_swarm
 from olmix.training.settings import RunSettings
 from olmix.updates.auto_reuse import join_swarms
 
-__all__ = ["Evidence", "RoundRuns", "answer", "ask", "read_rounds", "system_request"]
+__all__ = ["RoundRuns", "RunsSoFar", "answer", "ask", "read_rounds", "system_request"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class RoundRuns:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class RunsSoFar:
     """What systems answer from.
 
     ``rounds`` are the runs of rounds by swarm (None for a round without any), ``runs`` the folder
@@ -72,7 +72,7 @@ def system_request(
 
 
 def ask(
-    spec: RoundSpec, system: System, told: Mapping[str, Any], evidence: Evidence, request: Request
+    spec: RoundSpec, system: System, told: Mapping[str, Any], evidence: RunsSoFar, request: Request
 ) -> Asked:
     """The runs of a round, from those of the rounds before."""
     done = _done(spec.before, evidence, Method(**told["method"]))
@@ -83,7 +83,7 @@ def answer(
     system: System,
     swarms: Sequence[str],
     told: Mapping[str, Any],
-    evidence: Evidence,
+    evidence: RunsSoFar,
     request: Request,
 ) -> Proposal:
     """The mix that a static system answers with, under the request's caps."""
@@ -103,7 +103,7 @@ def answer(
 
 
 def _weights(
-    system: System, swarms: Sequence[str], evidence: Evidence, request: Request
+    system: System, swarms: Sequence[str], evidence: RunsSoFar, request: Request
 ) -> np.ndarray:
     """The weights that a system without a swarm gives the domains."""
     if system.kind is Fixed:
@@ -136,7 +136,7 @@ def _in_rounds(system: System, told: Mapping[str, Any]) -> Rounds:
     return with_settings(system.algorithm, dict(told["models"]), settings=dict(system.settings))
 
 
-def _done(swarms: Sequence[str], evidence: Evidence, method: Method) -> Done | None:
+def _done(swarms: Sequence[str], evidence: RunsSoFar, method: Method) -> Done | None:
     """All runs of some rounds; None if there are none."""
     rounds = [found for name in swarms if (found := evidence.rounds[name]) is not None]
     if not rounds:

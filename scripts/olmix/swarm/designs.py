@@ -13,7 +13,7 @@ import numpy as np
 from olmix.errors import OlmixError
 from olmix.mix import Mix
 from olmix.swarm.sampling import Swarm, SwarmReport
-from olmix.swarm.tempered import tempered_dirichlet
+from olmix.swarm.tempered import distinct_tempered
 
 __all__ = [
     "DESIGNS",
@@ -47,7 +47,7 @@ def designed_swarm(
     elif kind == "one_domain":
         mixes = np.eye(len(weights))[:size]
     elif kind == "tempered":
-        mixes = tempered_dirichlet(weights, size, seed=seed)
+        mixes = distinct_tempered(weights, size, seed=seed)
     elif kind == "exponential_grid":
         mixes = exponential_grid(weights, size, seed=seed)
     elif kind == "one_at_a_time":

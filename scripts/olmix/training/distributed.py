@@ -171,12 +171,15 @@ def sharded(
 
 @torch.no_grad()
 def whole_model(model: Transformer, *, bfloat16: bool) -> Transformer:
-    """A sharded model gathered in every process, to be evaluated; others are returned as they are.
+    """The model to be evaluated in every process: gathered if it is sharded, and not compiled.
 
-    With ``bfloat16`` matrices are gathered and kept in it: half the bytes of float32.
+    Compiled layers would be compiled again for the lengths of every batch. With ``bfloat16``
+    matrices are gathered and kept in it: half the bytes of float32. A plain model is returned
+    as it is.
     """
     parameters = dict(model.named_parameters())
-    if not any(_is_sharded(p) for p in parameters.values()):
+    plain = not any(_is_sharded(parameter) for parameter in parameters.values())
+    if plain and model.compiled_slice is None:
         return model
     with torch.device("meta"):
         gathered = Transformer(model.shape)

@@ -21,8 +21,13 @@ class ReadAhead:
     def __init__(self, data: MixedData, team: Processes, rows: int, *, ahead: bool) -> None:
         self.data, self.team, self.size = data, team, rows
         self._steps = len(data) // (rows * team.count)
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="data") if ahead else None
+        self._pool = ThreadPoolExecutor(1, "data", self._begin) if ahead else None
         self._next: tuple[int, Future[Tensor]] | None = None
+
+    def _begin(self) -> None:
+        """Memory is pinned for this process's GPU: a thread would begin with the first there is."""
+        if self.team.device.type == "cuda":
+            torch.cuda.set_device(self.team.device)
 
     def rows(self, step: int) -> Tensor:
         """The rows (rows, T) of a step."""

@@ -19,7 +19,7 @@ from olmix.errors import OlmixError
 from olmix.mix import Mix
 from olmix.regressors.base import Regressor
 from olmix.regressors.log_linear import LogLinear
-from olmix.regressors.terms import log_slopes
+from olmix.regressors.terms import tangent
 from olmix.tables import SwarmTable
 from olmix.updates.operators import EXISTING, ReuseSplit, split_domains
 from olmix.updates.planning import swarm_size
@@ -128,7 +128,7 @@ def choose_reuse(
     model
         A law over D' to use instead of fitting a log-linear one on ``swarm``.
     at
-        The mix at which a law that is not log-linear has its slopes (default: the swarm's mean).
+        The mix at which log-linear coefficients stand for another law (default: the swarm's mean).
     """
     if swarm.domains != after.names:
         raise OlmixError(
@@ -145,7 +145,7 @@ def choose_reuse(
         )
     law = model or LogLinear().fit(swarm.mixes, swarm.metrics)
     where = swarm.mixes.mean(0) if at is None else at.aligned(after.names).weights
-    coefficients = log_slopes(law.terms(), where)
+    coefficients = tangent(law.terms(), where)
     fixed = np.array([name in set(unaffected) for name in after.names])
     first = now = coupling(coefficients, fixed)
     steps: list[ChoiceStep] = []

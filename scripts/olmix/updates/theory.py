@@ -1,7 +1,9 @@
 """When reuse is safe: coupling κ, the gaps, and the bounds of both theorems (§4.3, App. C).
 
-All of it is computed from a log-linear model f_i(q) = c_i + exp(A_iᵀq) over the updated domains,
-split into the reused D_fix and the recomputed D_comp.
+The paper derives it for a log-linear model f_i(q) = c_i + exp(A_iᵀq) over the updated domains,
+split into the reused D_fix and the recomputed D_comp. Of another convex law it is that of the
+log-linear law that touches it at the optimum (`olmix.regressors.terms.tangent`) and is nowhere
+above it.
 """
 
 from collections.abc import Sequence
@@ -11,8 +13,9 @@ import numpy as np
 
 from olmix.errors import OlmixError
 from olmix.mix import Mix
-from olmix.regressors.log_linear import LogLinear
+from olmix.regressors.base import Regressor
 from olmix.regressors.surrogate import Surrogate
+from olmix.regressors.terms import above_constants, tangent
 
 __all__ = [
     "GapReport",
@@ -90,14 +93,14 @@ def strong_convexity(directions: np.ndarray) -> float:
 
 
 def performance_gap_bound(
-    model: LogLinear, fixed: np.ndarray, reused: np.ndarray, optimum: np.ndarray, reuse: np.ndarray
+    model: Regressor, fixed: np.ndarray, reused: np.ndarray, optimum: np.ndarray, reuse: np.ndarray
 ) -> float:
     """Theorem 1 (formal): the bound on F(q*(p̃_fix)) − F(q*); infinite where μ is 0.
 
     ``reused`` are the ratios p̃_fix over D_fix, ``optimum`` is q*, ``reuse`` is q*(p̃_fix), both
     over D'.
     """
-    A = model.coef_
+    A = tangent(model.terms(), optimum)
     mask = _mask(A, fixed)
     delta = np.linalg.norm(reused - optimum[mask] / optimum[mask].sum())
     alpha_fix, alpha_comp = _norms(A, mask), _norms(A, ~mask)
@@ -110,9 +113,9 @@ def performance_gap_bound(
     return float(growth * (stability * coupling(A, mask) + np.linalg.norm(alpha_fix)) * delta)
 
 
-def reuse_gap_bound(model: LogLinear, fixed: np.ndarray, optimum: np.ndarray) -> float:
+def reuse_gap_bound(model: Regressor, fixed: np.ndarray, optimum: np.ndarray) -> float:
     """Theorem 2 (formal), for an Add update from an optimal p̃: the bound on ‖p̃_fix − q*_fix‖."""
-    A = model.coef_
+    A = tangent(model.terms(), optimum)
     mask = _mask(A, fixed)
     moved = 1.0 - optimum[mask].sum()
     mu = strong_convexity(A[:, mask])
@@ -123,9 +126,9 @@ def reuse_gap_bound(model: LogLinear, fixed: np.ndarray, optimum: np.ndarray) ->
     return float(growth * coupling(A, mask) * moved)
 
 
-def _reduced(model: LogLinear, mix: np.ndarray) -> float:
+def _reduced(model: Regressor, mix: np.ndarray) -> float:
     """F̄: the average prediction without the constants c_i."""
-    return float(np.exp(model.coef_ @ mix).mean())
+    return float(above_constants(model.terms(), mix).mean())
 
 
 @dataclass(frozen=True)
@@ -150,8 +153,8 @@ def gap_report(
     which is in terms of it, are NaN.
     """
     model = surrogate.regressor
-    if not isinstance(model, LogLinear):
-        raise OlmixError(f"theory needs a log-linear model, got '{model.family}'")
+    if not model.terms():
+        raise OlmixError(f"theory needs a law that log-linear ones touch, got '{model.family}'")
     for name in fixed:
         if name not in surrogate.domains:
             raise OlmixError(f"theory: '{name}' is not a domain of the fitted model")
@@ -166,7 +169,7 @@ def gap_report(
         gap = reuse_gap(existing, optimum, ordered)
         bound = performance_gap_bound(model, mask, ratios, best, found)
     return GapReport(
-        coupling=coupling(model.coef_, mask),
+        coupling=coupling(tangent(model.terms(), best), mask),
         reuse_gap=gap,
         performance_gap=float(gain),
         rho=rho,

@@ -69,12 +69,15 @@ def test_the_answer_on_exact_worlds(answered):
 def check_fits(answered):
     """The log-linear family fits perfectly, and no other better."""
     curves = pd.read_csv(answered / "fit.csv")
-    assert len(curves) == 2 * len(FAMILIES)
+    assert len(curves) == 2 * (len(FAMILIES) + 2)  # and two of ours
     exact = curves[curves["family"] == "log_linear"]
     assert exact["fit"].min() > 0.9999
     assert exact["fit_of_average"].min() > 0.9999
     assert (curves["fit"] <= 1 + 1e-9).all()
-    assert read_json(answered / "summary.json")["topics"]["best_fit_by_size"]["12"] == "log_linear"
+    topics = read_json(answered / "summary.json")["topics"]
+    assert topics["best_fit_by_size"]["12"] == "log_linear"
+    assert set(topics["fit_of_ours"]) == {"diminishing", "ensemble"}
+    assert topics["fit_of_ours"]["ensemble"]["12"] > 0.99
     # By domains: the multiples c(m+1) that fit the pool, 6 of 10 - 4 runs and 8 of 16 - 4.
     by_domains = pd.read_csv(answered / "fit_by_domains.csv")
     assert by_domains.groupby("domains")["size"].unique().apply(list).to_dict() == {2: [6], 3: [8]}

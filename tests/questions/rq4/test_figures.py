@@ -9,7 +9,10 @@ from olmix.presentation.style import style
 from olmix.questions.rq4.figures import fit_by_domains, regression_models, regression_models_sources
 from olmix.regressors import FAMILIES
 
-FAMILY_LABELS = {family.name: family.label for family in FAMILIES.values()}
+FAMILY_LABELS = {
+    family.name: f"{family.label} (ours)" if family.ours else family.label
+    for family in FAMILIES.values()
+}
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from olmix.errors import OlmixError
 from olmix.proposers.method import Method
 from olmix.questions.answer import Answer, QuestionData
 from olmix.questions.rq4.plan import COMPARED, POWER_LAWS, SOLVERS, proposal_name
+from olmix.regressors import FAMILIES
 from olmix.regressors.validation import validate
 from olmix.tables import SwarmTable
 
@@ -60,7 +61,7 @@ def fit_curve(
                 raise OlmixError(
                     f"rq4: {size} runs to fit on, but {held_out} of {len(swarm)} are held out"
                 )
-            for family in COMPARED:
+            for family in FAMILIES.values():
                 method = replace(base, regressor=family.name)
                 scored = validate(method, swarm, held_out=held_out, seed=seed, size=size)
                 rows.append(
@@ -155,8 +156,14 @@ def _solvers(data: QuestionData) -> pd.DataFrame:
     )
 
 
+def _of_the_paper(curves: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the paper's families."""
+    return curves[curves["family"].isin([family.name for family in COMPARED])]
+
+
 def _summary(curves: pd.DataFrame, downstream: pd.DataFrame, level: str) -> dict[str, Any]:
-    curves = curves[curves["level"] == level]
+    every = curves[curves["level"] == level]
+    curves = _of_the_paper(every)
     target = downstream[downstream["level"] == level].set_index("family")["target_bpb"]
     fits = curves.groupby(["size", "family"])["fit"].agg(["mean", "min", "max"])
     return {
@@ -167,10 +174,21 @@ def _summary(curves: pd.DataFrame, downstream: pd.DataFrame, level: str) -> dict
         "fit_at_largest": {
             family: row.to_dict() for family, row in fits.loc[curves["size"].max()].iterrows()
         },
+        "fit_of_ours": _fit_of_ours(every),
         "lowest_target_bpb": target.idxmin(),
         "target_bpb": target.to_dict(),
         "target_bpb_above_best": (target - target.min()).to_dict(),
         "fit_against_target_bpb": _rank_correlation(fits, curves["size"].max(), target),
+    }
+
+
+def _fit_of_ours(curves: pd.DataFrame) -> dict[str, dict[str, float]]:
+    """Our family -> swarm size -> its mean fit."""
+    means = curves.groupby(["family", "size"])["fit"].mean()
+    return {
+        family.name: {str(size): float(fit) for size, fit in means[family.name].items()}
+        for family in FAMILIES.values()
+        if family.ours
     }
 
 
@@ -182,8 +200,8 @@ def _rank_correlation(fits: pd.DataFrame, size: int, target: pd.Series) -> float
 
 
 def _best_by_domains(frame: pd.DataFrame) -> dict[str, dict[str, str]]:
-    """m -> swarm size -> the family that fits best there."""
-    means = frame.groupby(["domains", "size", "family"])["fit"].mean()
+    """m -> swarm size -> the family of the paper that fits best there."""
+    means = _of_the_paper(frame).groupby(["domains", "size", "family"])["fit"].mean()
     return {
         str(m): {
             str(size): values.droplevel(["domains", "size"]).idxmax()

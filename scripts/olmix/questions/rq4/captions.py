@@ -60,6 +60,17 @@ def _level(answer: Path, level: str) -> str:
     lowest, above = found["lowest_target_bpb"], found["target_bpb_above_best"]
     return (
         f"Over {level}, the best fit is that of {best}; at the largest swarm: {named(fits)}. "
+        f"{_ours(found['fit_of_ours'])}"
         f"The mix of {spoken(lowest)} has the lowest target BPB, "
         f"{found['target_bpb'][lowest]:.3f}; log-linear's is {above['log_linear']:.3f} above it."
     )
+
+
+def _ours(fits: dict[str, dict[str, float]]) -> str:
+    """What the families that are not the paper's fit, from the smallest swarm to the largest."""
+    said = listed(
+        f"{spoken(family)} {min(sizes.items(), key=lambda item: int(item[0]))[1]:.3f} at the "
+        f"smallest and {max(sizes.items(), key=lambda item: int(item[0]))[1]:.3f} at the largest"
+        for family, sizes in fits.items()
+    )
+    return f"Ours, not the paper's: {said}. "
