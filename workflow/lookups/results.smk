@@ -36,7 +36,9 @@ def claims_input():
     for name in others:
         own, kept = f"results/{name}/verdicts.csv", f"config/grounds/{name}.csv"
         # A scale's own are newer; those of a ground over replicas are never one scale's.
-        verdicts.append(own if Path(own).exists() and name not in settings.replicas else kept)
+        verdicts.append(
+            own if Path(own).exists() and name not in settings.replicas else kept
+        )
     return {
         "answers": [f"results/{name}" for name in answers if not lacking(name, SCALE)],
         "repetitions": [path for path in verdicts if Path(path).exists()],

@@ -15,9 +15,7 @@ from olmix.claims.settings import ClaimSettings, load_claims
 from olmix.measured.law import MeasuredLaw, load_replica
 from olmix.paths import CONFIG
 
-HELP = (
-    "judge the claims on the measured law and on released runs, and write the page of all grounds"
-)
+HELP = "judge the claims on the measured law and on released runs; write the page of all grounds"
 
 MEASURED, RELEASED = "measured", "published"
 
