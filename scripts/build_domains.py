@@ -1,8 +1,8 @@
 """Make a scale's data ready: tokenised domains, tokenizer, task suite, exact token counts.
 
-The embedded world is generated; other scales point to corpora tokenised by `python -m olmix
-tokenize` and a suite prepared by `python -m olmix tasks`, which are checked and linked here. Where
-runs are simulated there is a law in their place, and no text at all.
+The embedded world is generated. Public texts were tokenised by jobs before this one, and one's own
+text by `python -m olmix init`: corpora, tokenizer and suite are checked and linked here. Where runs
+are simulated there is a law in their place, and no text at all.
 """
 
 from pathlib import Path
@@ -26,20 +26,29 @@ def main(data: dict[str, Any], out: Path) -> None:
         return
     if "world" in data:
         build_embedded_world(data["world"], out)
+    elif "public" in data:
+        folder = data["public"]["folder"]
+        places = {"tokenised": "corpus", "tokenizer": "tokenizer.json", "suite": "suite"}
+        link_corpora({key: f"{folder}/{name}" for key, name in places.items()}, out)
+        if data["public"]["sizes"]:
+            declare_sizes(data["public"]["sizes"], out)
     else:
         link_corpora(data["corpora"], out)
     write_json(out / "families.json", Suite.open(out / "suite").families)
 
 
 def write_law(law: dict[str, Any], out: Path) -> None:
-    """Draw the law of a seed; `olmix.simulation.runs` takes it for a corpus and its models."""
-    from olmix.simulation.design import LawDesign
+    """Take one replica of the measured laws; `olmix.simulation.runs` asks it in place of models."""
+    from olmix.measured.files import load_measured, paper_domains, stored_tokens, write_replica
+    from olmix.tasks import families_of
 
-    design = LawDesign.load(law["design"])
-    design.catalogue.save(out / "domains.json")
-    write_json(out / "families.json", dict(design.families))
-    write_json(out / "stores.json", design.stores)
-    design.law(law["seed"]).save(out / "law.json")
+    settings, domains = load_measured(law["settings"]), paper_domains()
+    tasks = write_replica(Path(law["measured"]), law["replica"], out / "law.json")
+    stores = stored_tokens(domains, settings)
+    counts = {name: count for name, count in stores.items() if "@" not in name}
+    DomainSet.from_token_counts(counts).save(out / "domains.json")
+    write_json(out / "families.json", families_of(tasks))
+    write_json(out / "stores.json", stores)
 
 
 def build_embedded_world(world: dict[str, Any], out: Path) -> None:
@@ -66,6 +75,12 @@ def link_corpora(corpora: dict[str, str], out: Path) -> None:
     DomainSet.from_token_counts(counts).save(out / "domains.json")
     for name, place in places.items():
         (out / name).symlink_to(place.resolve())
+
+
+def declare_sizes(files: list[str], out: Path) -> None:
+    """Take N from domain files in place of what was tokenised, which may be a sample of it."""
+    declared = [domain for file in files for domain in DomainSet.load(file)]
+    DomainSet(tuple(declared)).save(out / "domains.json")
 
 
 snakemake: Any  # what the workflow tells the job

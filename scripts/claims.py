@@ -24,11 +24,18 @@ def main(
     notice: str | None,
     out: dict[str, str],
 ) -> None:
-    """Write the board of a scale; ``repetitions`` are the verdicts of other scales."""
+    """Write the board of a scale; ``repetitions`` are the verdicts of other grounds.
+
+    Those of a scale are in its results, kept ones in a folder ``grounds`` under their name.
+    """
     settings = load_claims(rules)
     board, estimates = judge(settings.only(only), Evidence(results, settings.confidence))
     _write(verdicts(board, settings), out["verdicts"])
-    found = {path.parent.name: path for path in repetitions}
+    _write(estimates, out["kept"])
+    found = {
+        path.stem if path.parent.name == "grounds" else path.parent.name: path
+        for path in repetitions
+    }
     board = compare_repetitions(board, settings, scale, found)
     _write(board, out["board"])
     _write(estimates, out["estimates"])

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from olmix.files import write_text
-from olmix.presentation.captions import figure_caption
+from olmix.presentation.captions import figure_caption, notes
 from olmix.presentation.style import save, stamp, style
 from olmix.provenance.job import job_log
 
@@ -17,7 +17,7 @@ def main(
     draw = getattr(import_module(f"olmix.questions.{question}.figures"), figure)
     with style():
         drawn = draw(answer)
-        stamp(drawn, f"scale: {scale}", notice)
+        stamp(drawn, "\n".join([*notes(answer), f"scale: {scale}"]), notice)
         save(drawn, out)
     write_text(out.with_suffix(".rst"), figure_caption(question, figure, answer) + "\n")
 

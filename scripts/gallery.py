@@ -1,12 +1,16 @@
-"""Refresh the pictures in figures/gallery, numbers.json beside them, and the README's blocks."""
+"""Refresh figures/gallery, numbers.json in it, codecheck.yml, the blocks of README.md and docs/."""
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from olmix.files import write_json, write_text
-from olmix.presentation.gallery import cost_column, refresh, result_numbers, shrink
+from olmix.presentation.blocks import refresh
+from olmix.presentation.codecheck import codecheck
+from olmix.presentation.gallery import cost_column, result_numbers, shrink, time_spent
 from olmix.provenance.job import job_log
 from olmix.questions.catalogue import load_questions
 
@@ -37,23 +41,30 @@ def main(
     pictures: Iterable[Path],
     cost: Path,
     paper_cost: Path,
+    benchmarks: Path,
+    citation: Path,
     out: Path,
-    readme: Path,
+    manifest: Path,
+    pages: Iterable[Path],
 ) -> None:
-    """Numbers into ``out``, pictures beside it, blocks into the README."""
+    """Write numbers, pictures beside them, the manifest of outputs, and the blocks of pages."""
     for picture in pictures:
         shrink(picture, out.parent / picture.name)
     answers = dict.fromkeys(figures.values())
     numbers = result_numbers(Path("results"), answers) | {
         "runs": dict(runs),
         "questions": question_rows(figures, cost, paper_cost),
+        "time": time_spent(benchmarks),
     }
     write_json(out, numbers)
-    before = readme.read_text(encoding="utf-8")
-    after = refresh(before, numbers)
-    if after != before:
-        write_text(readme, after)
-    logging.info("README.md %s", "unchanged" if after == before else "refreshed")
+    cited = yaml.safe_load(citation.read_text(encoding="utf-8"))
+    write_text(manifest, codecheck(cited, numbers["questions"]))
+    for page in pages:
+        before = page.read_text(encoding="utf-8")
+        after = refresh(before, numbers, page.name)
+        if after != before:
+            write_text(page, after)
+        logging.info("%s %s", page, "unchanged" if after == before else "refreshed")
 
 
 snakemake: Any  # what the workflow tells the job
@@ -66,6 +77,9 @@ if __name__ == "__main__":
             pictures=[Path(path) for path in snakemake.input.figures],
             cost=Path(snakemake.params.cost),
             paper_cost=Path(snakemake.params.paper_cost),
+            benchmarks=Path(snakemake.params.benchmarks),
+            citation=Path(snakemake.input.citation),
             out=Path(snakemake.output.numbers),
-            readme=Path(snakemake.output.readme),
+            manifest=Path(snakemake.output.manifest),
+            pages=[Path(page) for page in snakemake.output.pages],
         )

@@ -25,6 +25,7 @@ def main(
     study: dict[str, Any],
     requested: float,
     repetition: float,
+    search: dict[str, int],
     out: Path,
     table: Path,
 ) -> None:
@@ -36,7 +37,7 @@ def main(
     for spec in asked.proposals:
         space = open_space(from_params(SpaceSpec, spaces[spec.swarm]), sequence)
         model = Surrogate.load(models / f"{spec.name}.json")
-        proposal = make_proposal(spec, model, swarms[spec.swarm], space, requested)
+        proposal = make_proposal(spec, model, swarms[spec.swarm], space, requested, search)
         proposal.save(out / f"{spec.name}.json")
         rows.append(proposal.mix.aligned(final).weights)
         names.append(spec.name)
@@ -63,6 +64,7 @@ if __name__ == "__main__":
             study=snakemake.params.study,
             requested=snakemake.params.requested,
             repetition=snakemake.params.repetition,
+            search=snakemake.params.search,
             out=Path(snakemake.output.proposals),
             table=Path(snakemake.output.mixes),
         )

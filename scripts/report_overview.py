@@ -5,12 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from olmix.files import read_json, write_text
-from olmix.presentation.report.overview import (
-    landing_text,
-    overview_caption,
-    overview_page,
-    runtime_table,
-)
+from olmix.presentation.report.landing import landing_text
+from olmix.presentation.report.overview import overview_caption, overview_page, runtime_table
 from olmix.provenance.job import job_log
 
 
@@ -19,6 +15,7 @@ def main(
     runs: Sequence[tuple[str, int]],
     benchmarks: Path,
     answers: Mapping[str, Path],
+    figure: Path,
     out: Path,
 ) -> None:
     """Write ``out`` (.html), its caption, and ``landing.rst`` beside it."""
@@ -27,7 +24,7 @@ def main(
     runtimes = runtime_table(benchmarks)
     write_text(out, overview_page(runtimes, provenances))
     write_text(out.with_suffix(".rst"), overview_caption(runtimes) + "\n")
-    landing = landing_text(scale, runs, answers, provenances)
+    landing = landing_text(scale, runs, answers, provenances, figure)
     write_text(out.with_name("landing.rst"), landing + "\n")
 
 
@@ -39,6 +36,7 @@ if __name__ == "__main__":
             scale=snakemake.params.scale,
             runs=snakemake.params.runs,
             benchmarks=Path(snakemake.params.benchmarks),
-            answers={name: Path(folder) for name, folder in snakemake.input.items()},
+            answers={name: Path(snakemake.input[name]) for name in snakemake.params.answers},
+            figure=Path(snakemake.input.figure),
             out=Path(snakemake.output.page),
         )

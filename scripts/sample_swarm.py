@@ -19,10 +19,11 @@ def main(
     spec: MixesSpec,
     distributions: dict[str, Any],
     caps: dict[str, float],
+    priors: str,
     out: Path,
 ) -> None:
     """Write the mixes in the layout of ``ratios.csv``."""
-    sequence = load_updates(updates, DomainSet.load(data / "domains.json"))
+    sequence = load_updates(updates, DomainSet.load(data / "domains.json"), priors=priors)
     swarm = sample_mixes(
         spec,
         sequence,
@@ -33,7 +34,9 @@ def main(
     )
     report = swarm.report
     logging.info("%d mixes over %d domains", *swarm.mixes.shape)
-    logging.info("%d tries, %.2g of them accepted", report.tries, report.acceptance_rate)
+    logging.info("%d tries, %.3g %% of them accepted", report.tries, 100 * report.acceptance_rate)
+    if report.lifted:
+        logging.warning("%d mixes had small weights raised to the floor", report.lifted)
     if report.warning:
         logging.warning("%s", report.warning)
     names = [f"{spec.name}-{index:04d}" for index in range(len(swarm))]
@@ -56,5 +59,6 @@ if __name__ == "__main__":
             spec=mixes,
             distributions=snakemake.params.distributions,
             caps=snakemake.params.caps,
+            priors=snakemake.params.priors,
             out=Path(snakemake.output.mixes),
         )

@@ -1,4 +1,4 @@
-"""Simulate a swarm: a known law plus noise in place of training and evaluating its runs."""
+"""Simulate a swarm: a law plus noise in place of training and evaluating its runs."""
 
 import logging
 from pathlib import Path
@@ -20,7 +20,7 @@ def main(
     mixes: Path,
     swarm: dict[str, Any],
     space: dict[str, Any],
-    noise: float,
+    model: dict[str, Any],
     ratios: Path,
     metrics: Path,
 ) -> None:
@@ -28,7 +28,7 @@ def main(
     spec = from_params(SwarmSpec, swarm)
     world = SimulatedWorld.open(data)
     collapse = swarm_space(data, updates, space)
-    runs, names, weights = read_mixes(mixes)
+    runs, names, weights = read_mixes(mixes, may_be_empty=True)
     expanded = expanded_mixes(names, weights, collapse)
     wanted = set(spec.proposals or runs)
     rows = [index for index, run in enumerate(runs) if run in wanted]
@@ -36,14 +36,16 @@ def main(
         world.run(
             stored_mix(expanded[index], collapse.domains, world.tokens),
             model=spec.model,
-            noise=noise,
+            noise=model["noise"],
             seed=data_seed_of(spec, index),
+            disturbance=model.get("disturbance", 0.0),
         )
         for index in rows
     ]
     simulated = [runs[index] for index in rows]
     write_table(ratios, simulated, names, weights[rows])
-    write_table(metrics, simulated, world.law.tasks, np.array(measured))
+    table = np.array(measured).reshape(len(rows), -1)
+    write_table(metrics, simulated, world.law.tasks if rows else [], table)
     logging.info("%d runs simulated, none trained", len(rows))
 
 
@@ -57,7 +59,7 @@ if __name__ == "__main__":
             mixes=Path(snakemake.input.mixes),
             swarm=snakemake.params.swarm,
             space=snakemake.params.space,
-            noise=snakemake.params.model["noise"],
+            model=snakemake.params.model,
             ratios=Path(snakemake.output.ratios),
             metrics=Path(snakemake.output.metrics),
         )

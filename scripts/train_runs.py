@@ -6,32 +6,22 @@ several nodes. They run in this Python and with this library, whatever is found 
 
 import logging
 import os
-import shlex
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from olmix.errors import OlmixError
 from olmix.files import read_json
-from olmix.paths import lead_python_here
-from olmix.provenance.job import job_log
+from olmix.provenance.job import job_log, run_command
 
-REQUIRED = ("weights.safetensors", "run.json")
-OPTIONAL = ("eval.json",)
+FILES = ("weights.safetensors", "run.json", "eval.json")
 
 
 def train(options: Mapping[str, str | int | Path], log: Path) -> None:
-    """Run the command to its end; what it prints goes to the end of the log."""
-    given = [str(part) for option in options.items() for part in option]
-    command = [sys.executable, "-m", "olmix", "train", *given]
-    lead_python_here()
-    logging.info("starting %s", shlex.join(command))
-    with log.open("a", encoding="utf-8") as file:
-        done = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, check=False)
-    if done.returncode != 0:
-        raise OlmixError(f"training ended with status {done.returncode}; finished runs are kept")
+    """Train the runs of a list; finished ones are not trained again."""
+    status = run_command("train", options, log)
+    if status != 0:
+        raise OlmixError(f"training ended with status {status}; finished runs are kept")
 
 
 def link(runs: Path, out: Path) -> None:
@@ -40,18 +30,18 @@ def link(runs: Path, out: Path) -> None:
     Links to the store of runs take no space, and the store keeps a run when the workflow deletes
     the outputs of a failed job.
     """
+    out.mkdir(parents=True, exist_ok=True)
     for entry in read_json(runs):
         folder = runs.parent / entry["folder"]
-        for name in REQUIRED:
+        for name in FILES:
             if not (folder / name).is_file():
                 raise OlmixError(f"{folder}: run '{entry['names'][0]}' is not finished, no {name}")
         for run in entry["names"]:
             place = out / run
             place.mkdir(parents=True, exist_ok=True)
-            for name in REQUIRED + OPTIONAL:
+            for name in FILES:
                 (place / name).unlink(missing_ok=True)
-                if (folder / name).is_file():
-                    os.link(folder / name, place / name)
+                os.link(folder / name, place / name)
     logging.info("runs of %s are in %s", runs, out)
 
 
@@ -72,6 +62,9 @@ if __name__ == "__main__":
             "--cpus": snakemake.threads,
             "--slurm-minutes": granted.runtime,
             "--micro-batch": granted.micro_batch,
+            "--sharding": granted.sharding,
+            "--checkpoint-seconds": granted.checkpoint_seconds,
         }
-        train(options, Path(snakemake.log[0]))
+        if read_json(listed):  # a round may have asked for nothing
+            train(options, Path(snakemake.log[0]))
         link(listed, Path(snakemake.output.runs))

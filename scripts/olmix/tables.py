@@ -194,9 +194,14 @@ def read_swarms(
     return {label: read_swarm(mixed, measured) for label, mixed, measured in files}
 
 
-def read_mixes(path: str | Path) -> tuple[list[str], tuple[str, ...], np.ndarray]:
+def read_mixes(
+    path: str | Path, *, may_be_empty: bool = False
+) -> tuple[list[str], tuple[str, ...], np.ndarray]:
     """A table of mixes alone: runs, domains, and a mix per row."""
     table = read_delimited(path)
+    if may_be_empty and not table.rows:
+        domains = tuple(column for column in table.header if not _is_key(column))
+        return [], domains, np.empty((0, len(domains)))
     frame = _numbers(table, _join_column(table, table, None), "refuse", [])
     return list(frame.index), tuple(frame.columns), _as_mixes(frame, path, [])
 

@@ -67,6 +67,7 @@ def test_everything_is_written_and_told(olmix, simulated, tmp_path, capsys):
     text = capsys.readouterr().out
     assert "40 runs, 5 domains, 4 tasks" in text
     assert pearson(text) > 0.98
+    assert re.search(r"; Spearman (0\.9|1\.0)\d*, (0\.9|1\.0)\d*$", text, re.M)
     assert "% of 10 bootstrap replicates" in text
     assert "solver: exact (optimal)" in text
 

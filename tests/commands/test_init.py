@@ -79,6 +79,15 @@ def test_init_is_refused_before_anything_is_read(clone: Path, text: Path, capsys
     assert "--domain web: no file matches" in refused(
         capsys, "init", "--domain", f"web={text}/*.no", "--domain", f"a={text}/web/*"
     )
+    nowhere = str(text / "nowhere")
+    for option, expected in (
+        ("--tokenizer", "no such tokenizer file"),
+        ("--target", "no such folder"),
+        ("--suite", "not a task suite"),
+    ):
+        assert expected in refused(capsys, "init", str(text), option, nowhere)
+    assert "expected 320 or more" in refused(capsys, "init", str(text), "--vocabulary", "9")
+    assert not (clone / "data").exists()
     main(["init", str(text), "--minutes", "5", "--processes", "1"])
     assert "is there already" in refused(capsys, "init", str(text))
 
@@ -110,7 +119,9 @@ def test_update_says_what_changed_and_what_it_costs(clone: Path, text: Path, cap
     said = capsys.readouterr().out
     assert "news: new" in said
     assert "full recomputation: 24 for 3 weights" in said
-    assert "full mixture reuse: 18 for 2 weights" in said
+    assert "full mixture reuse: 18 for 2 weights, less than 1 min" in said
+    assert "partial mixture reuse: 24 for 3 weights" in said
+    assert "16 target runs to check the mix" in said
     assert "2 domains keep their ratios, 2 weights are recomputed" in said
     stage = load_scale(clone / "config" / "scales", "mine")["stage"]
     assert stage["name"] == "add_news" and stage["frozen"] == names
@@ -121,6 +132,43 @@ def test_update_says_what_changed_and_what_it_costs(clone: Path, text: Path, cap
     assert "stage 'add_news' has no mix yet: it is written anew" in capsys.readouterr().out
     stage = load_scale(clone / "config" / "scales", "mine")["stage"]
     assert (stage["name"], stage["frozen"]) == ("revise_web", [])
+
+
+def test_an_update_that_is_undone_before_it_is_run_is_taken_back(clone: Path, text: Path, capsys):
+    main(["init", str(text), "--minutes", "5", "--processes", "1"])
+    scale, updates = Project("mine").scale_file, Project("mine").updates_file
+    before = scale.read_text(), updates.read_text()
+    write_json(Project("mine").proposed("initial"), dict.fromkeys(load_updates_domains(clone), 0.5))
+    shutil.copytree(text / "web", text / "news")
+    for path in (text / "news").iterdir():
+        path.write_text(path.read_text().replace("web", "news"))
+    assert "--recompute news: is recomputed anyway" in refused(
+        capsys, "update", "mine", "--processes", "1", "--recompute", "news"
+    )
+    assert (scale.read_text(), updates.read_text()) == before, "nothing is written half"
+    assert main(["update", "mine", "--processes", "1"]) == 0
+    assert (scale.read_text(), updates.read_text()) != before
+    shutil.rmtree(text / "news")
+    assert main(["update", "mine", "--processes", "1"]) == 0
+    assert "what was written of 'add_news' is taken back" in capsys.readouterr().out
+    again = load_scale(scale.parent, "mine")
+    assert again["stage"] == {"name": "initial", "previous": None, "frozen": []}
+    assert updates.read_text() == before[1]
+
+
+def test_another_tokenizer_asked_for_by_a_later_init_is_taken(clone: Path, text: Path):
+    call = ["init", str(text), "--minutes", "5", "--processes", "1"]
+    main(call)
+    one = Project("mine")
+    first, given = one.tokenizer.read_bytes(), clone / "given.json"
+    given.write_bytes(first)
+    one.scale_file.unlink()
+    assert main([*call, "--vocabulary", "330"]) == 0
+    assert load_scale(one.scale_file.parent, "mine")["models"]["proxy"]["vocabulary"] == 330
+    one.scale_file.unlink()
+    assert main([*call, "--tokenizer", str(given)]) == 0
+    assert one.tokenizer.read_bytes() == first
+    assert load_scale(one.scale_file.parent, "mine")["models"]["proxy"]["vocabulary"] == 320
 
 
 def load_updates_domains(clone: Path) -> tuple[str, ...]:

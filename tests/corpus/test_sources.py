@@ -186,12 +186,12 @@ def test_the_papers_corpora_cover_the_papers_domains():
     paper = set(read_config(DOMAINS)["domains"])
     assert len(paper) >= 64
     assert paper - offered == set()
-    assert offered - paper <= {"pdf", "stackv2", "algebraicstack"}
+    assert offered - paper <= {"pdf@1", "stackv2"}
     assert len(sources["dclm"].domains) == 24
     assert sorted(sources["dclm"].routes) == list(range(24))
     assert len(sources["stack-edu"].domains) == 15
     assert len(sources["pdf-topics"].domains) == 21
-    assert sources["pdf-before"].domains == sources["pdf-after"].domains == ["pdf"]
+    assert sources["pdf-before"].domains == ["pdf@1"]
 
 
 def test_the_papers_corpora_do_not_overlap_by_accident():
@@ -219,5 +219,5 @@ def test_the_papers_corpora_do_not_overlap_by_accident():
 def test_no_entry_claims_more_than_was_checked():
     entries = read_config(CORPORA)["sources"]
     assert all(entry["verified"] is False for entry in entries.values())
-    with pytest.raises(OlmixError, match=r"'pdf-before' has no public copy .* 'paths'"):
-        read_sources(CORPORA, ["pdf-before"])[0].files()
+    with pytest.raises(OlmixError, match=r"'stackv2' has no public copy .* 'paths'"):
+        read_sources(CORPORA, ["stackv2"])[0].files()

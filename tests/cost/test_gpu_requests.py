@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from olmix.cost.gpu_requests import GpuRequest, evaluation_requests, training_requests
+from olmix.cost.gpu_requests import GpuRequest, training_requests
 from olmix.errors import OlmixError
 from olmix.study.scale import Scale, load_scale
 
@@ -30,18 +30,11 @@ def test_the_papers_models():
     )
 
 
-def test_evaluation_takes_one_gpu_whatever_training_takes():
-    paper = load_scale(SCALES, "paper")
-    assert set(evaluation_requests(paper, "gpu").values()) == {GpuRequest(1, gpu=1)}
-    assert set(evaluation_requests(paper, "gres").values()) == {GpuRequest(1, gres="gpu:1")}
-
-
 @pytest.mark.parametrize("gpu_request", ["gpu", "gres"])
 @pytest.mark.parametrize("name", ["tiny", "smoke"])
 def test_a_scale_without_gpus_asks_for_none(name, gpu_request):
     small = load_scale(SCALES, name)
-    for requests in (training_requests, evaluation_requests):
-        assert set(requests(small, gpu_request).values()) == {GpuRequest(0)}
+    assert set(training_requests(small, gpu_request).values()) == {GpuRequest(0)}
 
 
 def test_several_gpus_of_one_node_need_no_srun():

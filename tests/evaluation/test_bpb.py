@@ -1,3 +1,4 @@
+import functools
 import math
 from types import SimpleNamespace
 
@@ -6,11 +7,13 @@ import pytest
 import torch
 
 from olmix.errors import OlmixError
+from olmix.evaluation import bpb
 from olmix.evaluation.bpb import evaluate
 from olmix.evaluation.tokens import TokenisedSuite, evenly_spaced
 from olmix.model.initialisation import Init
 from olmix.model.shapes import ModelShape
 from olmix.model.transformer import Transformer
+from olmix.training.distributed import Processes
 
 VOCABULARY = 8
 
@@ -142,7 +145,7 @@ def test_few_logits_at_once_do_not_change_the_numbers(make_suite, tokenizer_path
     suite = TokenisedSuite(random_suite(make_suite), tokenizer_path)
     model = tiny_transformer()
     reference = evaluate(model, suite)["tasks"]
-    monkeypatch.setattr("olmix.evaluation.bpb._LOGITS_AT_ONCE", 3 * VOCABULARY)
+    monkeypatch.setitem(bpb._LOGITS_AT_ONCE, "cpu", 3 * VOCABULARY)
     assert evaluate(model, suite)["tasks"] == pytest.approx(reference, rel=1e-6)
 
 
@@ -256,3 +259,41 @@ def test_what_cannot_be_scored_is_refused(make_suite, tokenizer_path, tmp_path):
     (tmp_path / "bad.json").write_text("{}")
     with pytest.raises(OlmixError, match="not a tokenizers JSON file"):
         TokenisedSuite(suite.suite, tmp_path / "bad.json")
+
+
+class Counted(Processes):
+    """One of several processes, whose sums are left to the test."""
+
+    def sum(self, values):
+        self.parts.append(values)
+        return values
+
+
+def test_processes_score_each_a_share_and_the_sum_is_the_whole(make_suite, tokenizer_path):
+    """No batch twice, none left out; nobody scores more than a batch more than another."""
+    suite = TokenisedSuite(random_suite(make_suite, instances=30), tokenizer_path)
+    model = Transformer(ModelShape("t", VOCABULARY, 16, 1, 2, 32, 16), init=Init("fast"))
+    whole = evaluate(model, suite, batch_tokens=32)
+    done, parts = [0, 0, 0], []
+    Counted.parts = parts
+    for rank in range(3):
+        team = Counted(torch.device("cpu"), rank, 3)
+        # Counts from 1 to the number of its batches.
+        note = functools.partial(lambda rank, count, _: done.__setitem__(rank, count), rank)
+        evaluate(model, suite, batch_tokens=32, team=team, on_progress=note)
+    assert sum(done) == len(suite.batches(16, 32)) > 6
+    assert max(done) - min(done) <= 1
+    instances = suite.instances()
+    bits = sum(parts).numpy() / math.log(2) / instances.gold_bytes
+    summed = bpb.summarise(suite.suite, bits, instances.counts)
+    assert summed["tasks"] == whole["tasks"]
+
+
+def test_bfloat16_scores_are_near_those_of_float32(make_suite, tokenizer_path):
+    """The network rounds to 8 bits, the log-likelihood does not: BPB of about 3 within 1 %."""
+    suite = TokenisedSuite(random_suite(make_suite, instances=30), tokenizer_path)
+    model = Transformer(ModelShape("t", VOCABULARY, 16, 2, 2, 32, 16), init=Init("fast"))
+    exact, rounded = (evaluate(model, suite, precision=p) for p in ("float32", "bfloat16"))
+    assert rounded["average"] == pytest.approx(exact["average"], rel=1e-2)
+    assert rounded["average"] != exact["average"]
+    assert evaluate(model, suite)["average"] == exact["average"]  # auto, on a CPU

@@ -1,13 +1,13 @@
 """What changed in a folder is seen from what its domains hold."""
 
 from olmix.own_text.changes import Changes, find_changes
-from olmix.own_text.prints import ContentPrint, document_print
+from olmix.own_text.prints import ContentPrint, document_prints
 
 
 def holding(*texts: str) -> ContentPrint:
     content = ContentPrint()
     for text in texts:
-        content += ContentPrint(1, document_print(text))
+        content += ContentPrint(1, document_prints(text).exact)
     return content
 
 

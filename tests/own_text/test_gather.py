@@ -6,7 +6,7 @@ import pytest
 
 from olmix.corpus.text import read_documents
 from olmix.own_text import batches, gather
-from olmix.own_text.prints import document_print
+from olmix.own_text.prints import document_prints
 
 
 def gathered(folder: Path) -> list[str]:
@@ -21,11 +21,12 @@ def files(folder: Path) -> dict[str, list[Path]]:
 
 def test_every_document_is_there_but_the_held_out_ones_and_their_copies(files, tmp_path: Path):
     texts = [path.read_text() for path in files["english"]]
-    copy = files["english"][0].with_name("copy.txt")
+    copy, near = (files["english"][0].with_name(name) for name in ("copy.txt", "near.txt"))
     copy.write_text(texts[0].upper())
-    held_out = frozenset(map(document_print, texts[:3]))
+    near.write_text(texts[1] + " the end")
+    held_out = frozenset(found for text in texts[:3] for found in document_prints(text))
     out = tmp_path / "out"
-    gather.gather({"english": [*files["english"], copy]}, {"english": out}, held_out)
+    gather.gather({"english": [*files["english"], copy, near]}, {"english": out}, held_out)
     assert gathered(out) == texts[3:]
 
 

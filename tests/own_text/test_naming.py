@@ -47,11 +47,14 @@ def test_a_folder_that_is_missing_empty_or_ambiguous_is_refused_in_a_line(tmp_pa
         domains_of_folder(tmp_path / "two")
 
 
-def test_patterns_name_domains_and_may_be_repeated(tmp_path: Path):
+def test_patterns_name_domains_and_may_be_repeated(tmp_path: Path, monkeypatch):
+    tmp_path = tmp_path / "here [1]"
+    (tmp_path / "deep").mkdir(parents=True)
     (tmp_path / "a.txt").touch()
-    (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "b.md").touch()
-    given = domains_of_patterns([f"web={tmp_path}/*.txt", f"web={tmp_path}/**/*.md"])
+    monkeypatch.chdir(tmp_path)
+    given = domains_of_patterns(["web=*.txt", "web=**/*.md"])
+    monkeypatch.chdir("/")  # the next command may be called from another folder
     assert [path.name for path in domain_files(given["web"])] == ["a.txt", "b.md"]
     for wrong in ("web", "=x", "web="):
         with pytest.raises(OlmixError, match="expected NAME=GLOB"):
@@ -65,6 +68,9 @@ def test_links_in_a_circle_are_followed_once_and_hidden_files_not_at_all(tmp_pat
     (tmp_path / "web" / "inner" / "again").symlink_to(tmp_path / "web")
     (tmp_path / "web" / "inner" / "text.txt").touch()
     (tmp_path / "web" / ".hidden").touch()
+    (tmp_path / "web" / "inner" / "up").symlink_to(tmp_path)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "not this.txt").touch()
     (tmp_path / "linked").symlink_to(tmp_path / "web")
     assert [path.name for path in domain_files(tmp_path / "web")] == ["text.txt"]
     assert [path.name for path in domain_files(tmp_path / "linked")] == ["text.txt"]

@@ -8,7 +8,7 @@ import pytest
 from olmix.corpus.store import Corpus
 from olmix.corpus.text import read_documents
 from olmix.errors import OlmixError
-from olmix.evaluation.suite import Suite
+from olmix.evaluation.suite import Suite, SuiteWriter
 from olmix.own_text import prepare
 from olmix.own_text.naming import plain_name
 from olmix.own_text.prepare import Tokenizing, look
@@ -87,15 +87,23 @@ def test_a_target_decides_the_tasks_and_nothing_else_is_held_out(project, folder
     assert len(kept) == 30 and not kept & {path.read_text() for path in target.iterdir()}
 
 
-def test_a_suite_is_taken_as_it_is(project, origin, folder, tmp_path):
-    begin(project, origin)
-    shutil.copytree(project.suite("initial"), tmp_path / "suite")
-    shutil.rmtree(project.data)
-    begin(project, Origin(str(folder), suite=str(tmp_path / "suite")))
-    mine, given = Suite.open(project.suite("initial")), Suite.open(tmp_path / "suite")
-    for task, other in zip(mine.tasks, given.tasks, strict=True):
-        assert mine.instances(task) == given.instances(other)
+def test_a_suite_is_taken_as_it_is_and_outlives_domains_of_its_names(
+    project, origin, folder, tmp_path
+):
+    given = tmp_path / "suite"
+    with SuiteWriter(given, "given") as writer:
+        writer.add("code", "a", [("1 + 1 =", " 2")] * 3, {"shots": 0})
+        writer.add("sums", "b", [("2 + 2 =", " 4")])
+        writer.add_mean("both", "b", ["code", "sums"])
+    begin(project, Origin(str(folder), suite=str(given)))
     assert len(texts_of(project, "code")) == 60
+    shutil.rmtree(folder / "code")
+    stages = ["initial", go_on(project).name]
+    assert stages[-1] == "remove_code"
+    for stage in stages:
+        mine, other = Suite.open(project.suite(stage)), Suite.open(given)
+        assert mine.tasks == other.tasks
+        assert [mine.instances(t) for t in mine.tasks] == [other.instances(t) for t in other.tasks]
 
 
 def test_small_and_empty_domains_are_left_out_with_their_reason(project, origin, folder):

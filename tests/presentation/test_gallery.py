@@ -1,14 +1,18 @@
 """The README quotes results: its blocks are what the numbers render, the numbers what was found."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from PIL import Image
 
 from olmix.errors import OlmixError
 from olmix.files import read_json, write_json
-from olmix.presentation import gallery
-from olmix.presentation.gallery import refresh, render_claims, render_main, render_questions
+from olmix.presentation import blocks, gallery
+from olmix.presentation.blocks import refresh
+from olmix.presentation.codecheck import codecheck
 
 ENTRY = {"c": 3, "improvement": 12.0, "low": 11.0, "high": 12.5, "proxy_runs": 272,
          "share_of_full_recomputation": 0.98, "fewer_runs": 0.67}  # fmt: skip
@@ -17,6 +21,13 @@ NUMBERS = {
     "commit": "abc",
     "notice": None,
     "runs": {"proxy": 1234, "target": 56},
+    "seeds": 3,
+    "target_repeats": 4,
+    "system": "Linux",
+    "python": "3.11",
+    "versions": {"torch": "2.13"},
+    "noise": [{"model": "proxy", "mix": "olmix_base", "seeds": 4, "sd": 0.0123, "percent": 1.2}],
+    "time": {"jobs": 1000, "hours": 1.26},
     "updates": {
         "strategies": {
             "full_recomputation-c3": {
@@ -27,10 +38,10 @@ NUMBERS = {
         "data_efficiency": 3.05,
     },
     "claims": [
-        {"id": "C01", "claim": "a | b", "paper": "0.9", "ours": "0.8", "verdict": "reproduced",
-         "again": "same"},
-        {"id": "C02", "claim": "c", "paper": "1", "ours": "–", "verdict": "not measured",
-         "again": "not run"},
+        {"id": "C01", "claim": "a | b", "paper": "0.9", "ours": "0.8",
+         "verdicts": {"tiny": "reproduced", "tiny-seed1": "not reproduced"}},
+        {"id": "C02", "claim": "c", "paper": "1", "ours": "–",
+         "verdicts": {"tiny": "not measured", "tiny-seed1": "not run"}},
     ],
     "questions": [
         {"question": "rq7", "title": "RQ7 Which solver?", "command": "snakemake results/rq7/",
@@ -41,17 +52,22 @@ NUMBERS = {
 }  # fmt: skip
 
 
-def blocks(name: str, inside: str = "old") -> str:
+def block(name: str, inside: str = "old") -> str:
     return f"above\n<!-- gallery:{name} -->\n{inside}\n<!-- /gallery:{name} -->\nbelow\n"
 
 
-def test_readme_blocks_are_what_the_numbers_render(repository):
-    readme = (repository / "README.md").read_text(encoding="utf-8")
-    path = repository / "figures" / "gallery" / "numbers.json"
-    if not path.is_file():
-        assert "<!-- gallery:" not in readme, f"README.md has blocks, but there is no {path}"
-        return
-    assert refresh(readme, read_json(path)) == readme, "run `make gallery`"
+def test_blocks_and_manifest_are_what_the_numbers_render(repository):
+    numbers = read_json(repository / "figures" / "gallery" / "numbers.json")
+    pages = [repository / "README.md", *(repository / "docs").glob("*.md")]
+    shown = set()
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        shown |= set(re.findall(r"<!-- gallery:(\w+) -->", text))
+        assert refresh(text, numbers, page.name) == text, f"{page.name}: run `make gallery`"
+    assert shown == set(blocks.BLOCKS), "every block is on some page"
+    citation = yaml.safe_load((repository / "CITATION.cff").read_text(encoding="utf-8"))
+    manifest = (repository / "codecheck.yml").read_text(encoding="utf-8")
+    assert codecheck(citation, numbers["questions"]) == manifest
 
 
 def test_numbers_are_those_of_the_results(repository):
@@ -86,21 +102,21 @@ def test_a_picture_shrinks_and_keeps_its_look(tmp_path):
     gallery.shrink(tmp_path / "large.png", tmp_path / "small" / "large.png")
     with Image.open(tmp_path / "small" / "large.png") as image:
         assert image.size == (330, 220)
-        assert image.mode == "P"
-        assert image.convert("RGB").getpixel((300, 100)) == (0, 114, 178)
+        assert image.mode == "RGB", "every colour is its own, none of a palette"
+        assert image.getpixel((300, 100)) == (0, 114, 178)
 
 
 def test_only_the_inside_of_blocks_changes():
-    text = refresh(blocks("main") + blocks("claims"), NUMBERS)
+    text = refresh(block("main") + block("claims"), NUMBERS)
     assert text.count("above\n") == text.count("below\n") == 2
     assert "old" not in text
-    assert render_main(NUMBERS) in text
+    assert blocks.main(NUMBERS) in text
     assert refresh(text, NUMBERS) == text
 
 
 @pytest.mark.parametrize(
     ("text", "what"),
-    [(blocks("nonsense"), "nonsense"), ("<!-- gallery:main -->\nold", "not closed")],
+    [(block("nonsense"), "nonsense"), ("<!-- gallery:main -->\nold", "not closed")],
 )
 def test_unknown_and_open_blocks_are_refused(text, what):
     with pytest.raises(OlmixError, match=what):
@@ -108,38 +124,61 @@ def test_unknown_and_open_blocks_are_refused(text, what):
 
 
 def test_main_states_gains_runs_and_data_efficiency():
-    text = render_main(NUMBERS)
-    assert "(1,234 proxy and 56 target runs, really trained)" in text
-    assert "by 12.2 % of its BPB with 832 proxy runs" in text
-    assert "partial mixture reuse: +12.0 % (11.0 to 12.5 over seeds) with 272 runs" in text
-    assert "98% of that gain, 67% fewer runs" in text
+    text = blocks.main(NUMBERS)
+    assert "1,234 small proxy models and 56 target models were really trained" in text
+    assert "by 12.2 % of its bits per byte. It takes 832 proxy runs" in text
+    assert "| partial mixture reuse | +12.0 % (11.0 to 12.5) | 98% | 272 (−67%) |" in text
     assert "in 3.05 times fewer training steps" in text
-    assert "(1,234 proxy and 56 target runs, SIMULATED)" in render_main(
-        {**NUMBERS, "notice": "SIMULATED"}
-    )
+    assert "were made up by a law" in blocks.main({**NUMBERS, "notice": "SIMULATED"})
 
 
-def test_claims_are_counted_and_listed():
-    text = render_claims(NUMBERS)
-    assert text.startswith("2 claims: 1 reproduced, 1 not measured.")
-    assert "| C01 | a \\| b | 0.9 | 0.8 | reproduced | same |" in text
-    assert "not made yet" in render_claims({**NUMBERS, "claims": []})
+def test_claims_are_counted_on_every_ground_and_the_headlines_listed():
+    text = blocks.claims(NUMBERS)
+    assert "- On `tiny`: 1 reproduced, 1 not measured." in text
+    assert "- On `tiny-seed1`: 1 not reproduced, 1 not run." in text
+    assert "| C01 | a \\| b | 0.9 | 0.8 | reproduced | not reproduced |" in text
+    other = {**NUMBERS["claims"][0], "id": "C03"}
+    more = {**NUMBERS, "claims": [*NUMBERS["claims"], other]}
+    assert "C03" not in blocks.claims(more)
+    assert "C03" in blocks.board(more)
+    for render in (blocks.claims, blocks.board):
+        assert "not made yet" in render({**NUMBERS, "claims": []})
 
 
 def test_questions_give_command_figures_time_and_gpu_hours():
-    lines = render_questions(NUMBERS).splitlines()
+    lines = blocks.questions(NUMBERS).splitlines()
     assert lines[2] == (
-        "| RQ7 Which solver? | `snakemake results/rq7/` | [solvers](figures/gallery/solvers.png) "
-        "| 2 min | 1,234 |"
+        "| RQ7 Which solver? | `snakemake results/rq7/` | "
+        "[solvers](../figures/gallery/solvers.png) | 2 min | 1,234 |"
     )
     assert lines[3].endswith("| – | – |")
+
+
+def test_what_was_measured_is_told_with_its_scatter_and_its_cost():
+    text = blocks.measured(NUMBERS)
+    assert (
+        "proxy, olmix base mix | standard deviation 0.0123 BPB (1.2 %) over 4 data orders" in text
+    )
+    assert "| compute spent | 1.3 hours on one core, in 1,000 jobs |" in text
+    assert "| software | torch 2.13 |" in text
+
+
+def test_the_manifest_names_every_figure_and_the_papers_authors(repository):
+    citation = yaml.safe_load((repository / "CITATION.cff").read_text(encoding="utf-8"))
+    content = yaml.safe_load(codecheck(citation, NUMBERS["questions"]))
+    files = [entry["file"] for entry in content["manifest"]]
+    assert files[:2] == ["figures/solvers.pdf", "figures/proxy_size.pdf"]
+    assert content["paper"]["authors"][0] == {"name": "Mayee F. Chen"}
+    assert all(entry["comment"] for entry in content["manifest"])
 
 
 @pytest.fixture
 def results(tmp_path):
     """A results folder with the updates' answer and a scoreboard."""
     folder = tmp_path / "results"
-    write_json(folder / "updates" / "provenance.json", {"scale": "smoke", "commit": "abc"})
+    record = {"scale": "smoke", "commit": "abc", "seeds": 3, "target_repeats": 1}
+    record |= {"system": "Linux-6.1-x86_64", "python": "3.11", "versions": {}}
+    write_json(folder / "updates" / "provenance.json", record)
     write_json(folder / "updates" / "summary.json", NUMBERS["updates"])
     board = {"id": "C01", "claim": "a", "paper_value": "0.9", "value": 0.85, "low": 0.8,
              "high": 0.9, "measured": "Spearman", "verdict": "reproduced", "reason": "all hold",
@@ -155,8 +194,11 @@ def test_numbers_come_from_summaries_and_the_scoreboard(results):
     assert numbers["scale"] == "smoke"
     assert numbers["updates"] == NUMBERS["updates"]
     assert [claim["ours"] for claim in numbers["claims"]] == ["0.85 [0.8, 0.9]: Spearman", "–"]
-    again = [claim["again"] for claim in numbers["claims"]]
-    assert again == ["seed-dependent: not decidable", "not run"]
+    assert [claim["verdicts"] for claim in numbers["claims"]] == [
+        {"smoke": "reproduced", "tiny-seed1": "not decidable"},
+        {"smoke": "not measured", "tiny-seed1": "not run"},
+    ]
+    assert (numbers["system"], numbers["noise"]) == ("Linux", [])
     assert "+12.2 %" in numbers["findings"]["updates"]
 
 

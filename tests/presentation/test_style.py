@@ -2,10 +2,7 @@ import re
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
-import numpy as np
-import pytest
 
-from olmix.presentation.bars import bpb_bars
 from olmix.presentation.style import COLOURS, PALETTE, save, stamp, style
 from olmix.regressors import FAMILIES
 from olmix.updates.strategies import COMPARED, CONSTRUCTED, STRATEGIES
@@ -41,32 +38,6 @@ def test_the_same_figure_gives_the_same_bytes(tmp_path):
         first, second = ((tmp_path / f"{name}.{suffix}").read_bytes() for name in "ab")
         assert first == second
     assert (tmp_path / "a.png").read_bytes()[:4] == b"\x89PNG"
-
-
-def test_bars_show_their_values_and_small_differences():
-    with style():
-        figure, axis = plt.subplots()
-        bpb_bars(axis, ["one", "two"], [1.0, 1.01], errors=([0.01, 0.0], [0.0, 0.02]), highlight=0)
-        assert [bar.get_height() for bar in axis.patches] == [1.0, 1.01]
-        assert [text.get_text() for text in axis.texts] == ["1.000", "1.010"]
-        assert [label.get_text() for label in axis.get_xticklabels()] == ["one", "two"]
-        low, high = axis.get_ylim()
-        assert 0.9 < low < 0.99
-        assert 1.03 < high < 1.1
-        colours = [mpl.colors.to_hex(bar.get_facecolor()) for bar in axis.patches]
-        assert colours[0] == COLOURS["proposed"].lower() != colours[1]
-        plt.close(figure)
-
-
-@pytest.mark.parametrize("values", [[1.0], [1.0, 1.0]])
-def test_equal_bars_still_have_an_axis(values):
-    with style():
-        figure, axis = plt.subplots()
-        bpb_bars(axis, ["x"] * len(values), values)
-        low, high = axis.get_ylim()
-        assert low < 1.0 < high
-        assert np.isfinite([low, high]).all()
-        plt.close(figure)
 
 
 def test_a_notice_is_written_large_over_the_figure():

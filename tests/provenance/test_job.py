@@ -57,3 +57,15 @@ def test_a_log_begins_with_what_the_job_was_made_with(tmp_path):
     made = read_environment(tmp_path / "job.log")
     assert made["python"] == platform.python_version()
     assert (tmp_path / "job.log").read_text().splitlines()[1].endswith("half way")
+
+
+def test_what_the_job_starts_writes_between_its_own_lines(tmp_path):
+    with job_log(tmp_path / "job.log"):
+        logging.info("before")
+        with (tmp_path / "job.log").open("a") as file:
+            file.write("printed by a process\n")
+        logging.info("after")
+    *_, before, printed, after = (tmp_path / "job.log").read_text().splitlines()
+    assert before.endswith("before")
+    assert printed == "printed by a process"
+    assert after.endswith("after")

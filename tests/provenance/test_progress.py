@@ -13,6 +13,7 @@ from olmix.provenance.progress import (
     Progress,
     Training,
     Watch,
+    closing_lines,
     newest_plan,
     write_plan,
 )
@@ -167,3 +168,16 @@ def test_a_file_that_is_no_plan_is_refused(tmp_path):
     (tmp_path / "progress.json").write_text("{}")
     with pytest.raises(OlmixError, match="expected a plan"):
         Progress(tmp_path / "progress.json")
+
+
+def test_at_the_end_it_says_what_was_made_where_to_look_and_what_is_open(tmp_path):
+    board = tmp_path / "claims.csv"
+    board.write_text("id,verdict\nC01,not decidable\nC02,reproduced\nC03,not decidable\n")
+    made = [f"results/rq{n}" for n in range(1, 7)] + ["figures/solvers.pdf", str(board)]
+    first, following, left = closing_lines(made, 485.0, board)
+    assert first == f"Made in 8 min: {', '.join(made[:6])} and 2 more."
+    assert "look at figures/solvers.pdf" in following
+    assert "Open: 2 of 3 claims are not decided (C01, C03)" in left
+    assert closing_lines(made[:1], 20.0, board)[0] == "Made in 20 s: results/rq1."
+    assert len(closing_lines(made[:7], 20.0, board)) == 2, "no board was made: nothing is open"
+    assert closing_lines([], 20.0, board) == []

@@ -60,7 +60,7 @@ def question(tmp_path: Path) -> Callable[..., QuestionData]:
         )
         return QuestionData(
             scale="made-up",
-            settings={"seeds": 1, "target_repeats": 1, **settings},
+            settings={"seeds": 1, "target_repeats": 1, "pool_share": 2.0, **settings},
             data=tmp_path / "data",
             tables={name: both(tmp_path / "tables" / name) for name in tables},
             proposals={study: tmp_path / "proposals" / study for study in proposals or {}},
@@ -117,8 +117,8 @@ class ExactUpdates:
         """A stage of an update."""
         previous = None if stage == INITIAL else self.folder / f"{update.name}-{INITIAL}"
         return StageWork(
-            update.sequence, stage, previous, olmix_base(), Jobs(self.plan).request,
-            self.scale["swarm"]["updates"],
+            update.sequence, stage, previous, olmix_base(),
+            Jobs(self.plan).request_of("olmix_base"), self.scale["swarm"]["updates"],
         )  # fmt: skip
 
     def pool(self, update: UpdatePlan, stage: str) -> SwarmTable:

@@ -7,7 +7,7 @@ import pytest
 
 from olmix.domains import DomainSet
 from olmix.errors import OlmixError
-from olmix.files import content_hash, read_json
+from olmix.files import content_hash, read_json, write_json
 from olmix.paths import CONFIG
 from olmix.proposers.method import Method
 from olmix.questions.answer import Answer, QuestionData
@@ -102,7 +102,7 @@ def test_an_answer_says_where_it_comes_from(data, tmp_path):
     assert read_json(tmp_path / "rq0" / "summary.json") == {"question": "rq0", "best": "r0"}
     record = read_json(tmp_path / "rq0" / "provenance.json")
     assert (record["question"], record["scale"], record["seeds"]) == ("rq0", "made-up", 1)
-    assert record["config_hash"] == content_hash({"seeds": 1, "target_repeats": 1, "kl": 0.05})
+    assert record["config_hash"] == content_hash(dict(data.settings))
     assert record["inputs"] == [str(data.tables["swarm"][0].parent)]
     assert {"numpy", "torch", "snakemake"} <= set(record["versions"])
 
@@ -117,5 +117,16 @@ def test_an_answer_of_simulated_runs_says_so(question, tmp_path):
     Answer(tmp_path / "rq0", "rq0", data).finish({"best": "r0"})
     for name in ("summary", "provenance"):
         notice = read_json(tmp_path / "rq0" / f"{name}.json")["notice"]
-        assert notice == "SIMULATED: a known law plus noise, no model was trained"
+        assert notice.startswith("MEASURED LAW")
     assert read_json(tmp_path / "rq0" / "provenance.json")["engine"] == "simulate"
+
+
+def test_tiny_models_are_counted_over_the_vocabulary_of_the_data(question):
+    data = question({}, {"swarm": TABLE})
+    assert data.tiny_parameters({"30m": "30m", "target": "1b"}) == {}
+    words = {"<|endoftext|>": 0, "a": 1, "b": 2, "[UNK]": 3}
+    model = {"type": "WordLevel", "vocab": words, "unk_token": "[UNK]"}
+    write_json(data.data / "tokenizer.json", {"version": "1.0", "model": model, "added_tokens": []})
+    # Two matrices of 4 × 8, one layer of 4·8² + 3·8·32 + 4·8, the last norm of 8.
+    expected = 2 * 4 * 8 + (4 * 64 + 3 * 8 * 32 + 4 * 8) + 8
+    assert data.tiny_parameters({"1m": "tiny-1m", "30m": "30m"}) == {"1m": expected}

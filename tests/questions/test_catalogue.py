@@ -71,7 +71,7 @@ def asked(plan: Plan, question: str) -> list[object]:
     """Everything a question's proposals and chains are told of the method and the request."""
     reads, jobs = plan.reads[question], Jobs(plan)
     followed = bool(set(plan.needed_swarms(question)) & chained(plan))
-    told = [jobs.method, jobs.request] if followed else []
+    told = [jobs.method, jobs.request_of("olmix_base")] if followed else []
     return [*(plan.studies[study] for study in reads.studies), *told]
 
 

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 
 from olmix.errors import OlmixError
 from olmix.regressors.validation import score, validate
@@ -24,6 +25,9 @@ def test_held_out_runs_are_not_fitted(world):
     # Data without noise: the law is found.
     assert result.by_output.min() > 0.99
     assert result.average > 0.99
+    assert result.ranks.shape == (6,)
+    predicted = result.surrogate.average(result.test.mixes)
+    assert result.average_ranks == pytest.approx(spearmanr(predicted, result.test.average)[0])
 
 
 def test_seeds_and_sizes(world):

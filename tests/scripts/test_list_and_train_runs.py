@@ -37,6 +37,26 @@ def listed(script, data, updates, tmp_path):
     return run
 
 
+@pytest.fixture
+def round_of(script, data, updates, tmp_path):
+    """``round_of(models)``: the lists of a round that may have four runs, and asked for these."""
+
+    def run(models: dict[str, str]):
+        folder = tmp_path / "round"
+        mixes = np.array([MIXES[name] for name in models]).reshape(len(models), 3)
+        write_table(folder / "mixes.csv", list(models), DOMAINS, mixes)
+        write_json(folder / "asked.json", {"models": models, "why": ""})
+        cheap = MODEL | {"tokens": 512}
+        script("list_runs").main(
+            data, updates, folder / "mixes.csv", as_params(SAMPLED), {"stage": "final"},
+            MODEL | {"runs_per_job": 2, "models": {"1m": cheap}}, tmp_path / "runs",
+            folder / "lists", asked=folder / "asked.json",
+        )  # fmt: skip
+        return [read_json(folder / "lists" / f"{number}.json") for number in range(2)]
+
+    return run
+
+
 PROPOSED = SwarmSpec("targets", "study", "target", 4, tuple(MIXES), made_by="propose_mixes")
 SAMPLED = SwarmSpec("sampled", "sampled", "30m", 4, seed=1)
 
@@ -94,7 +114,7 @@ def finished(tmp_path):
         folder.mkdir(parents=True)
         (folder / "weights.safetensors").write_text(f"weights {name}")
         write_json(folder / "run.json", {"hash": name})
-    write_json(tmp_path / "runs" / "x" / "eval.json", {"average": 1.0})
+        write_json(folder / "eval.json", {"average": 1.0})
     runs = tmp_path / "lists" / "0.json"
     write_json(
         runs,
@@ -112,7 +132,6 @@ def test_a_run_with_two_names_is_linked_twice(script, finished, tmp_path):
     for run in ("one", "same"):
         for name in ("weights.safetensors", "run.json", "eval.json"):
             assert (out / run / name).samefile(store / name)
-    assert not (out / "two" / "eval.json").exists()
     # Deleting the links, as the workflow does after a failure, leaves the store.
     (out / "one" / "weights.safetensors").unlink()
     assert (store / "weights.safetensors").read_text() == "weights x"
@@ -121,10 +140,9 @@ def test_a_run_with_two_names_is_linked_twice(script, finished, tmp_path):
 def test_linking_again_follows_the_store(script, finished, tmp_path):
     out = tmp_path / "out"
     script("train_runs").link(finished, out)
-    (tmp_path / "runs" / "x" / "eval.json").unlink()
     write_json(tmp_path / "runs" / "y" / "eval.json", {"average": 2.0})
     script("train_runs").link(finished, out)
-    assert not (out / "one" / "eval.json").exists()
+    assert read_json(out / "one" / "eval.json") == {"average": 1.0}
     assert read_json(out / "two" / "eval.json") == {"average": 2.0}
 
 
@@ -139,4 +157,31 @@ def test_training_that_fails_is_one_line_and_its_words_are_in_the_log(script, tm
     log.write_text("before\n")
     with pytest.raises(OlmixError, match="training ended with status 2"):
         script("train_runs").train({"--runs": tmp_path / "missing.json"}, log)
-    assert log.read_text() == f"before\nerror: {tmp_path / 'missing.json'}: no such file\n"
+    before, command, error = log.read_text().splitlines()
+    assert before == "before"
+    assert command.endswith(f"-m olmix train --runs {tmp_path / 'missing.json'}")
+    assert error == f"error: {tmp_path / 'missing.json'}: no such file"
+
+
+def test_a_round_may_ask_for_fewer_runs_and_for_cheaper_ones(round_of):
+    first, second = round_of({"natural": "30m", "first": "1m", "other": "30m"})
+    assert [entry["names"][0] for entry in first] == ["natural", "first"]
+    assert [entry["settings"]["tokens"] for entry in first] == [1024, 512]
+    assert [entry["names"][0] for entry in second] == ["other"]
+
+
+def test_a_round_that_asks_for_nothing_has_empty_jobs_and_tables(round_of, script, tmp_path):
+    assert round_of({}) == [[], []]
+    script("train_runs").link(tmp_path / "round" / "lists" / "0.json", tmp_path / "trained")
+    assert list((tmp_path / "trained").iterdir()) == []
+    ratios, metrics = tmp_path / "ratios.csv", tmp_path / "metrics.csv"
+    script("collect_swarm").main(tmp_path / "round" / "mixes.csv", [], ratios, metrics)
+    assert ratios.read_text() == "run,name,index,web:a,web:b,books\n"
+    assert metrics.read_text() == "run,name,index\n"
+
+
+def test_proxies_may_read_a_share_of_each_domain(listed):
+    (job,) = listed(SAMPLED, data_share=0.25)
+    assert {entry["settings"]["data_share"] for entry in job} == {0.25}
+    (job,) = listed(SAMPLED)
+    assert all("data_share" not in entry["settings"] for entry in job)

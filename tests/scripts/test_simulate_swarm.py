@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from olmix.files import write_json
-from olmix.simulation.law import Law
+from olmix.measured.fit import Fitted
+from olmix.measured.form import Form, FormSettings
+from olmix.measured.law import MeasuredLaw, Transfer
+from olmix.measured.noise import Noise
 from olmix.study.spec import SwarmSpec, as_params
 from olmix.tables import read_swarm, write_table
 
@@ -16,10 +19,20 @@ MIXES = {
     "other": [0.2, 0.3, 0.5],
 }
 TOKENS = {"web:a": 2000, "web:b": 1000, "books": 3000}
-LAW = Law(
-    domains=DOMAINS, tasks=("x", "y"), coefficients=np.array([[0.0, 1.0, -1.0], [0.5, 0.0, 2.0]]),
-    constants=np.array([1.0, 2.0]), noise=np.array([1.0, 0.5]),
-)  # fmt: skip
+FORM = Form(FormSettings(0.3, 1.0, 0.5, 0.0, 1.0, 0.02), DOMAINS, np.array([0.4, 0.2, 0.4]), "web")
+COUNT = FORM.features(FORM.mean).shape[1]
+LAW = MeasuredLaw(
+    tasks=("x", "y"),
+    fitted=Fitted(
+        FORM,
+        np.array([1.0, 2.0]),
+        np.array([0.1, 0.2]),
+        np.linspace(-1, 1, 2 * COUNT).reshape(-1, 2),
+    ),
+    noise=Noise(np.array([1.0, 0.5]), np.array([1.0, 0.5]), np.array([[0.6], [0.8]])),
+    stands_for={},
+    transfer=Transfer(seed=1, strength=0.2),
+)
 PROPOSED = SwarmSpec("targets", "study", "target", 3, ("other", "again", "first"))
 SAMPLED = SwarmSpec("sampled", "sampled", "30m", 4, seed=1)
 
@@ -27,15 +40,23 @@ SAMPLED = SwarmSpec("sampled", "sampled", "30m", 4, seed=1)
 @pytest.fixture
 def simulated(script, data, updates, tmp_path):
     """``simulated(swarm, noise)``: the collected tables."""
-    LAW.save(data / "law.json")
+    shared = {"domains": DOMAINS, "tasks": LAW.tasks, "mean_mix": FORM.mean.tolist()}
+    shared |= {"first_source": FORM.first, "noise": LAW.noise.to_dict(4)}
+    write_json(data / "law.json", {**shared, "replicas": [LAW.to_dict()]})
     write_json(data / "stores.json", TOKENS)
 
-    def run(swarm, noise, names=DOMAINS, mixes=MIXES, space=None):
+    def run(swarm, noise, names=DOMAINS, mixes=MIXES, space=None, disturbance=0.0):
         table, out = tmp_path / "mixes.csv", tmp_path / swarm.name
         write_table(table, list(mixes), names, np.array(list(mixes.values())))
         files = out / "ratios.csv", out / "metrics.csv"
         script("simulate_swarm").main(
-            data, updates, table, as_params(swarm), space or {"stage": "final"}, noise, *files
+            data,
+            updates,
+            table,
+            as_params(swarm),
+            space or {"stage": "final"},
+            {"noise": noise, "disturbance": disturbance},
+            *files,
         )
         return read_swarm(*files)
 
@@ -46,7 +67,7 @@ def test_exact_bpb_in_the_order_of_the_mixes(simulated):
     table = simulated(PROPOSED, 0.0)
     assert table.runs == ("first", "again", "other")
     assert (table.domains, table.tasks) == (DOMAINS, LAW.tasks)
-    np.testing.assert_allclose(table.metrics, LAW.bpb(table.mixes))
+    np.testing.assert_allclose(table.metrics, LAW.bpb(table.mixes), rtol=1e-3)
 
 
 def test_a_mix_proposed_twice_is_one_run_and_sampled_twice_two(simulated):
@@ -61,4 +82,10 @@ def test_mixes_over_sources_are_spread_naturally(simulated):
     space = {"stage": "final", "split": "sources"}
     table = simulated(SAMPLED, 0.0, ("web", "books"), {"one": [0.6, 0.4]}, space)
     assert table.domains == ("web", "books")
-    np.testing.assert_allclose(table.metrics, LAW.bpb(np.array([0.4, 0.2, 0.4])))
+    np.testing.assert_allclose(table.metrics, LAW.bpb(np.array([0.4, 0.2, 0.4])), rtol=1e-3)
+
+
+def test_a_target_is_disturbed(simulated):
+    table = simulated(PROPOSED, 0.0, disturbance=1.0)
+    np.testing.assert_allclose(table.metrics, LAW.bpb(table.mixes, 1.0), rtol=1e-3)
+    assert np.abs(table.metrics - LAW.bpb(table.mixes)).max() > 1e-2

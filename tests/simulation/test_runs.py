@@ -1,6 +1,7 @@
 """Simulated runs: exact BPB, noise that belongs to the run, theory at the paper's dimensions."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,6 @@ from olmix.mix import Mix
 from olmix.paths import CONFIG
 from olmix.proposers.exact import propose_exact
 from olmix.proposers.proposal import Request
-from olmix.simulation.design import LawDesign
 from olmix.simulation.law import Law
 from olmix.simulation.runs import SimulatedWorld
 from olmix.study.proposals import olmix_base
@@ -21,8 +21,9 @@ from olmix.updates.collapse import Collapse
 from olmix.updates.operators import full_reuse, partial_reuse
 from olmix.updates.sequence import load_updates
 from olmix.updates.theory import gap_report
+from simulation.designed_law import LawDesign
 
-DESIGN = LawDesign.load(CONFIG / "law.yaml")
+DESIGN = LawDesign.load(Path(__file__).with_name("law.yaml"))
 SEQUENCE = load_updates(CONFIG / "updates" / "paper.yaml", DESIGN.catalogue)
 STAGES = {stage.name: stage.domains for stage in SEQUENCE.stages()}
 UPDATES = list(STAGES)[1:]

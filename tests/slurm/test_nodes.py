@@ -35,7 +35,7 @@ def clone(nodes_cluster, tmp_path_factory, request):
     shutil.copytree(request.config.rootpath, folder, ignore=left_out)
     shutil.copy(folder / "config/scales/smoke.yaml", folder / "config/scales/nodes.yaml")
     # This machine has no GPUs and few cores: each node starts one of its eight processes.
-    change_target(folder, gpu=GPUS, nodes=NODES, processes_per_node=1, threads=2)
+    change_target(folder, gpu=GPUS, nodes=NODES, processes_per_node=1, threads=2, sharding="all")
     preset = PRESETS["tiny-target"]
     tokens = STEPS * preset.batch_size * preset.sequence_length
     change_target(folder, runs_per_job=1, tokens=tokens)
@@ -43,7 +43,7 @@ def clone(nodes_cluster, tmp_path_factory, request):
     return folder
 
 
-def change_target(clone: Path, **settings: int) -> None:
+def change_target(clone: Path, **settings: int | str) -> None:
     """Change what the scale says about the target."""
     path = clone / "config" / "scales" / "nodes.yaml"
     scale = yaml.safe_load(path.read_text())
@@ -92,7 +92,7 @@ def check_run(cluster, clone: Path, number: int) -> None:
     (run,) = (clone / TRAINED / str(number)).rglob("run.json")
     record = json.loads(run.read_text())
     assert record["provenance"]["processes"] == NODES
-    assert record["provenance"]["sharded"]
+    assert record["provenance"]["shards"] == NODES
     alone = losses_of_one_process(cluster, clone, number)
     assert len(alone) == len(record["losses"]) == STEPS
     for together, one in zip(record["losses"], alone, strict=True):

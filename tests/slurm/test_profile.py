@@ -214,23 +214,21 @@ def test_training_asks_for_what_the_scale_says(story, swarm, model):
     table = story.folder / "results/light/collect_swarm" / swarm.split("_wildcards_")[1]
     runs, points = len(pd.read_csv(table / "ratios.csv")), len(settings.get("evaluate_at", ()))
     cost = RunCost(model, settings, Machine.from_dict(scale["hardware"]))
-    wanted = {
-        "train": cost.training_request(runs, 1 + points),
-        "evaluate": cost.evaluation_request(runs),
-    }
-    for verb, asked in wanted.items():
-        jobs = story.jobs(f"rule_{verb}_{swarm}_0")
-        assert jobs
-        for job in jobs:
-            assert request(job) == {
-                "gpu": 1, "nodes": 1, "threads": settings["threads"],
-                "mem_mb": asked.mem_mb, "runtime": asked.runtime,
-            }  # fmt: skip
-    assert wanted["train"].runtime > wanted["evaluate"].runtime > scale["hardware"]["spare_minutes"]
+    asked = cost.training_request(runs, 1 + points)
+    jobs = story.jobs(f"rule_train_{swarm}_0")
+    assert jobs
+    for job in jobs:
+        assert request(job) == {
+            "gpu": 1, "nodes": 1, "threads": settings["threads"],
+            "mem_mb": asked.mem_mb, "runtime": asked.runtime,
+        }  # fmt: skip
+    assert asked.runtime > scale["hardware"]["spare_minutes"]
+    # Training has scored its runs: their scores are taken over where Snakemake runs.
+    assert not story.jobs(f"rule_evaluate_{swarm}_0")
 
 
 def test_fits_and_figures_ask_for_no_gpu(story):
-    others = [r for r in story.records if not re.match("rule_(train|evaluate)_", r["Comment"])]
+    others = [r for r in story.records if not re.match("rule_train_", r["Comment"])]
     rules = {re.match(r"rule_(\w+?)(_wildcards|\s|$)", record["Comment"])[1] for record in others}
     # Rules of seconds are not submitted at all.
     assert rules == {"build_domains", "update_mixes", "updates"}

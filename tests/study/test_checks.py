@@ -12,7 +12,7 @@ from olmix.study.scale import Scale, load_scale
 CONFIG = Path(__file__).parents[2] / "config"
 
 
-@pytest.mark.parametrize("name", ["smoke", "tiny", "paper", "simulated"])
+@pytest.mark.parametrize("name", ["smoke", "tiny", "paper", "measured"])
 def test_the_shipped_scales_pass(name):
     check_plan(plan_study(load_scale(CONFIG / "scales", name), CONFIG.parent))
 
@@ -35,7 +35,7 @@ def put(content, path, value):
         ("rq1.models", ["1m", "7b"], "has no model '7b'"),
         ("repetition", float("inf"), "repetition is inf"),
         ("engine", "simulate", "engine 'simulate' with data world, expected law"),
-        ("data", {"law": {}}, "engine 'train' with data law, expected world or corpora"),
+        ("data", {"law": {}}, "engine 'train' with data law, expected world or corpora or public"),
         ("swarm_sizes.capped", 4, "4 runs for 4 domains, a log-linear fit needs at least 5"),
     ],
 )
@@ -57,7 +57,7 @@ def test_more_runs_than_the_swarm_has():
 
 
 def test_a_simulated_model_needs_its_noise():
-    content = deepcopy(load_scale(CONFIG / "scales", "simulated").content)
+    content = deepcopy(load_scale(CONFIG / "scales", "measured").content)
     del content["models"]["15m"]["noise"]
     scale = Scale("mine", content)
     with pytest.raises(OlmixError, match="model '15m' has no noise"):

@@ -96,4 +96,4 @@ def test_what_is_not_there_is_named():
 
 def test_only_plain_training_needs_no_notice():
     assert load_scale(SCALES, "tiny").notice is None
-    assert load_scale(SCALES, "simulated").notice.startswith("SIMULATED")
+    assert load_scale(SCALES, "measured").notice.startswith("MEASURED LAW")

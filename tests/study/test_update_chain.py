@@ -351,8 +351,23 @@ def test_seeds_draw_other_runs_of_the_pool(walk, tables):
     }  # fmt: skip
     assert set(drawn[1, 0]) <= set(drawn[3, 0])
     assert drawn[3, 0] != drawn[3, 1]
-    with pytest.raises(OlmixError, match="a pool of 3 runs, swarm_reuse-c3"):
+    with pytest.raises(OlmixError, match="a pool of 3 runs in 1 parts, swarm_reuse-c3"):
         draw(pool.rows([0, 1, 2]), 3, 0)
+
+
+@pytest.mark.parametrize("c", [1, 3])
+def test_no_two_seeds_share_a_run_of_a_pool_that_is_split(walk, c):
+    pool = walk.pools[INITIAL, "pool"]
+    three = replace(
+        pool, runs=tuple(f"r{i}" for i in range(3 * len(pool))),
+        mixes=np.vstack([pool.mixes] * 3), metrics=np.vstack([pool.metrics] * 3),
+    )  # fmt: skip
+    work = replace(walk.work(INITIAL), tables={(INITIAL, "pool"): three}, parts=3)
+    chains = [Chain("swarm_reuse", c, "relaxed", seed) for seed in range(3)]
+    drawn = [set(work.of(chain).drawn(INITIAL).runs) for chain in chains]
+    assert len(set.union(*drawn)) == sum(map(len, drawn))
+    larger = replace(chains[0], c=3)
+    assert drawn[0] <= set(work.of(larger).drawn(INITIAL).runs), "budgets of a seed are nested"
 
 
 def test_a_removal_over_the_caps_is_cut_to_them(walk, tables):

@@ -86,9 +86,9 @@ def test_stages_in_order():
 def test_groups_hold_the_chains_of_the_figures():
     groups = {name: group.chains for name, group in updates("paper").groups.items()}
     assert {group: len(chains) for group, chains in groups.items()} == {
-        "main": 3 * (3 + 4), "tight": 3 * (3 + 2), "low": 3 * (4 * 2 + 2 * 2),
+        "main": 3 * (3 + 3), "tight": 3 * (3 + 2), "low": 3 * (3 * 2 + 2 * 2),
         # Three laws and five c of four strategies, but for those of the groups above.
-        "fewer_runs": 3 * (3 * 5 * 4 - 3 * 4),
+        "fewer_runs": 3 * (3 * 5 * 4 - 3 * 3),
     }  # fmt: skip
     names = [chain.name for chains in groups.values() for chain in chains]
     assert len(set(names)) == len(names)
@@ -141,5 +141,5 @@ def test_pools_hold_what_chains_draw(planned):
     assert updating.pool_size(updating.stages[-1]) >= swarm_size(len(last), 3)
     if updating.scale.name == "paper":
         assert [updating.pool_size(stage) for stage in updating.stages] == [
-            2 * 64, 2 * 64, 2 * 6, 2 * 6, 2 * 5, 2 * 256
+            3 * 64, 3 * 64, 3 * 6, 3 * 6, 3 * 5, 3 * 256
         ]  # fmt: skip

@@ -82,11 +82,16 @@ def test_every_design_is_a_swarm_of_mixes(kind):
         assert swarm.report.coverage == {"a": size, "b": size, "c": size}
 
 
+@pytest.mark.parametrize(("kind", "weights"), [("natural", [0.8, 0.2]), ("uniform", [0.5, 0.5])])
+def test_a_single_mix_may_be_trained_again_and_again(kind, weights):
+    natural = Mix(("a", "b"), [0.8, 0.2])
+    swarm = designed_swarm(kind, natural, 3, seed=0, entropies=no_entropies)
+    assert swarm.mixes.tolist() == [weights] * 3
+
+
 def test_a_design_with_equal_mixes_is_refused():
     natural = Mix(("a", "b"), [0.5, 0.5])
     with pytest.raises(OlmixError, match="holds the same mix twice"):
-        designed_swarm("natural", natural, 2, seed=0, entropies=no_entropies)
-    with pytest.raises(OlmixError, match="same mix twice"):
         designed_swarm("entropy_weighted", natural, 4, seed=0, entropies=lambda: [1.0, 1.0])
     with pytest.raises(OlmixError, match="'grid', expected one of natural"):
         designed_swarm("grid", natural, 2, seed=0, entropies=no_entropies)

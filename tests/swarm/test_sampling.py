@@ -178,6 +178,16 @@ def test_impossible_requests_are_refused_at_once():
     refused("max_tries is 5, expected the size 10", max_tries=5)
 
 
+def test_too_few_dense_mixes_are_made_up_by_lifting_small_weights():
+    dense = SwarmDistribution("dense", min_weight=0.24, strengths=(1.0, 1.0))
+    prior = Mix(("a", "b", "c", "d"), np.array([0.4, 0.3, 0.2, 0.1]))
+    swarm = sample_swarm(prior, 5, seed=0, distribution=dense, max_tries=3000, lift=True)
+    assert swarm.report.lifted > 0
+    assert swarm.mixes.min() >= 0.24 - 1e-12
+    np.testing.assert_allclose(swarm.mixes.sum(1), 1)
+    assert len({tuple(row) for row in swarm.mixes.round(9)}) == 5
+
+
 def test_a_search_that_does_not_succeed_says_what_stood_in_the_way():
     refused(
         "found 0 of 10 mixes in 3000 candidates (acceptance rate 0); weight above its cap: a in",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from olmix.errors import OlmixError
-from olmix.swarm.tempered import tempered_dirichlet
+from olmix.swarm.tempered import distinct_tempered, tempered_dirichlet
 
 NATURAL = np.array([0.64, 0.16, 0.1, 0.1])
 
@@ -38,3 +38,15 @@ def test_the_same_seed_gives_the_same_mixes_whatever_their_number():
 def test_what_cannot_be_met_is_refused():
     with pytest.raises(OlmixError, match=r"of 10 mixes in .* keep every domain under 1 times"):
         tempered_dirichlet(NATURAL, 10, seed=0, most=1.0, max_tries=20_000)
+
+
+def test_a_swarm_of_them_holds_no_mix_twice():
+    natural = np.array([0.4, 0.3, 0.2, 0.1])
+    drawn = tempered_dirichlet(natural, 200, seed=0)
+    assert len(np.unique(drawn, axis=0)) < 200
+    distinct = distinct_tempered(natural, 200, seed=0)
+    assert len(np.unique(distinct, axis=0)) == 200
+    # The first of each are kept, in their order.
+    longer = tempered_dirichlet(natural, 400, seed=0)
+    places = [int(np.flatnonzero((longer == mix).all(1))[0]) for mix in distinct]
+    assert places == sorted(places)

@@ -67,7 +67,6 @@ def test_a_mix_that_changes(corpus, tmp_path):
         (["--learning-rate", "-1"], "learning_rate is -1"),
         (["--micro-batch", "3"], "cannot be split evenly"),
         (["--threads", "0"], "--threads is 0"),
-        (["--sharded"], "needs more than one process"),
         (["--suite", "somewhere"], "--suite needs the --tokenizer"),
         (["--evaluate-at", "0.5"], "--evaluate-at needs a --suite"),
         (["--runs", "runs.json"], "either --out for one run or --runs"),

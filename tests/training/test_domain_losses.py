@@ -38,7 +38,7 @@ def passes_of(model, micro_batch, z_loss=0.0):
         micro_batch=micro_batch,
         z_loss=z_loss,
         bfloat16=False,
-        sharded=False,
+        shards=1,
     )
 
 

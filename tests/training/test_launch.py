@@ -23,7 +23,7 @@ def test_several_gpus_of_one_machine_are_started_by_torchrun(environment):
     command = launch_command(Start(processes=4), JOB, environment)
     assert command[:3] == [sys.executable, "-m", "olmix.training.torchrun"]
     assert command[3:6] == ["--nproc-per-node", "4", "--standalone"]
-    assert command[6:] == ["-m", "olmix", *JOB, "--sharded"]
+    assert command[6:] == ["-m", "olmix", *JOB]
 
 
 def test_several_nodes_are_started_by_srun():
@@ -33,8 +33,8 @@ def test_several_nodes_are_started_by_srun():
         *("srun", "--nodes=4", "--ntasks=4", "--ntasks-per-node=1"),
         *("--cpus-per-task=16", "--kill-on-bad-exit=1"),
     ]
-    assert command[-6:] == ["-m", "olmix", *JOB, "--sharded"]
-    pairs = command[split + 3 : -6]
+    assert command[-5:] == ["-m", "olmix", *JOB]
+    pairs = command[split + 3 : -5]
     options = dict(zip(pairs[::2], pairs[1::2], strict=True))
     host, port = options.pop("--rdzv-endpoint").rsplit(":", 1)
     assert host == socket.gethostname()

@@ -20,7 +20,7 @@ def command(corpus, settings, tmp_path):
     entry = {"folder": "run", "corpus": str(corpus.root), "settings": long}
     write_json(tmp_path / "runs.json", [entry])
     torchrun = [sys.executable, "-m", "olmix.training.torchrun", "--standalone"]
-    job = ["-m", "olmix", "train", "--runs", str(tmp_path / "runs.json"), "--sharded"]
+    job = ["-m", "olmix", "train", "--runs", str(tmp_path / "runs.json"), "--sharding", "all"]
     return [*torchrun, "--nproc-per-node", "2", *job, "--state", str(tmp_path / "state")]
 
 

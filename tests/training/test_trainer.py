@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from olmix.corpus.mixing import MixedData
 from olmix.errors import OlmixError
@@ -19,7 +20,7 @@ from olmix.model.weights import load_model
 from olmix.training import checkpoint as checkpoint_module
 from olmix.training.checkpoint import CheckpointFolder
 from olmix.training.deadline import Deadline, RunStopped
-from olmix.training.distributed import Processes
+from olmix.training.distributed import Processes, whole_model
 from olmix.training.optimizer import decays, learning_rate
 from olmix.training.settings import Hardware
 from olmix.training.trainer import train_run
@@ -394,3 +395,80 @@ def test_data_are_read_in_order_once(corpus, settings, tmp_path, monkeypatch):
     monkeypatch.setattr(MixedData, "batch", batch)
     train_run(settings, corpus, tmp_path / "run", tmp_path / "s")
     assert np.array_equal(read, np.arange(40))
+
+
+class Waits(TorchDispatchMode):
+    """Counts what makes a host wait for a GPU: reading a number, or a copy to the host."""
+
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, operation, types, arguments=(), keywords=None):
+        self.count += operation is torch.ops.aten._local_scalar_dense.default
+        return operation(*arguments, **(keywords or {}))
+
+
+@pytest.mark.parametrize(("pause", "waits"), [(1, 40), (20, 0)])
+def test_nothing_waits_for_a_gpu_between_pauses(
+    corpus, settings, uninterrupted, tmp_path, pause, waits
+):
+    """40 steps read 40 losses one by one, or (as on a GPU) two stacks of 20, with the same run."""
+    hardware = Hardware(pause_steps=pause)
+    with Waits() as counted:
+        record = train_run(settings, corpus, tmp_path / "r", tmp_path / "s", hardware=hardware)
+    assert counted.count == waits
+    assert record["losses"] == uninterrupted[1]["losses"]
+    assert same(final_weights(tmp_path / "r"), uninterrupted[0])
+
+
+def test_pauses_decide_when_checkpoints_are_taken(corpus, settings, tmp_path, monkeypatch):
+    taken = []
+    monkeypatch.setattr(CheckpointFolder, "save", lambda _, checkpoint: taken.append(checkpoint))
+    hardware = Hardware(pause_steps=7, checkpoint_steps=10)
+    train_run(settings, corpus, tmp_path / "run", tmp_path / "s", hardware=hardware)
+    assert [checkpoint.step for checkpoint in taken] == [14, 21, 35]
+
+
+def test_training_goes_on_while_a_checkpoint_is_written(
+    corpus, settings, uninterrupted, tmp_path, monkeypatch
+):
+    """The checkpoint of step 10 is held back until step 15 is read, and does not change."""
+    written, batch, step_15 = CheckpointFolder.save, MixedData.batch, threading.Event()
+
+    def slowly(self, checkpoint):
+        before = {name: tensor.clone() for name, tensor in checkpoint.tensors.items()}
+        assert step_15.wait(60)
+        assert same(before, checkpoint.tensors)
+        written(self, checkpoint)
+
+    def noted(self, step, size):
+        if step == 15:
+            step_15.set()
+        return batch(self, step, size)
+
+    monkeypatch.setattr(CheckpointFolder, "save", slowly)
+    monkeypatch.setattr(MixedData, "batch", noted)
+    hardware = Hardware(checkpoint_steps=10)
+    train_run(settings, corpus, tmp_path / "r", tmp_path / "s", hardware=hardware)
+    assert same(final_weights(tmp_path / "r"), uninterrupted[0])
+
+
+@pytest.mark.parametrize("bfloat16", [False, True])
+def test_a_compiled_model_is_scored_by_its_plain_copy(settings, bfloat16):
+    model = Transformer(settings.model, init=settings.init)
+    assert whole_model(model, bfloat16=bfloat16) is model
+    ids = torch.arange(16).unsqueeze(0)
+    expected = model(ids)
+    model.compile_parts()
+    copy = whole_model(model, bfloat16=bfloat16)
+    assert all(block._compiled_call_impl is None for block in copy.blocks)
+    assert all(block._compiled_call_impl is not None for block in model.blocks)
+    kinds = {name: p.dtype for name, p in copy.named_parameters()}
+    narrow = torch.bfloat16 if bfloat16 else torch.float32
+    assert kinds["head.weight"] == kinds["embedding.weight"] == narrow
+    assert kinds["norm.weight"] == torch.float32
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16, enabled=bfloat16):
+        found = copy(ids).float()
+    # Logits of about one, rounded to 8 bits on the way.
+    torch.testing.assert_close(found, expected, rtol=0, atol=0.05 if bfloat16 else 0)

@@ -156,3 +156,65 @@ def test_domains_may_come_from_several_places(tmp_path):
     text = OWN.replace("domains: {web: 900, code: 100,", "domains: [more.yaml, {")
     text = text.replace('"science:maths": 20}', '"science:maths": 20}]')
     assert load(tmp_path, text).stages() == load(tmp_path, OWN).stages()
+
+
+SHARES = """
+domains: {web:a: 60, web:b: 20, pdf: 15, code: 5}
+initial: ["web:*", code]
+updates:
+  - name: grow
+    add: [pdf]
+    prior: {web: 0.5, code: 0.2, pdf: 0.3}
+    reuse_prior: {pdf: 0.1}
+"""
+
+
+def shares(tmp_path, text=SHARES, **options):
+    path = tmp_path / "updates.yaml"
+    path.write_text(text)
+    return load_updates(path, **options)
+
+
+def test_reuse_may_have_other_shares_of_some_sources(tmp_path):
+    sequence = shares(tmp_path)
+    expected = {"web:a": 0.375, "web:b": 0.125, "code": 0.2, "pdf": 0.3}
+    assert sequence.prior("grow").to_dict() == pytest.approx(expected)
+    # The others keep their ratios: 5 to 2, web inside by its tokens.
+    rest = 0.9 / 0.7
+    reused = {name: share * rest for name, share in expected.items()} | {"pdf": 0.1}
+    assert sequence.prior("grow", reuse=True).to_dict() == pytest.approx(reused)
+    assert sequence.prior("initial", reuse=True) == sequence.prior("initial")
+
+
+def test_shares_under_reuse_alone_leave_the_rest_natural(tmp_path):
+    text = SHARES.replace("    prior: {web: 0.5, code: 0.2, pdf: 0.3}\n", "")
+    found = shares(tmp_path, text).prior("grow", reuse=True).to_dict()
+    assert found == pytest.approx(
+        {"web:a": 0.9 * 60 / 85, "web:b": 0.9 * 20 / 85, "code": 0.9 * 5 / 85, "pdf": 0.1}
+    )
+
+
+def test_natural_priors_leave_out_what_the_file_states(tmp_path):
+    sequence = shares(tmp_path, priors="natural")
+    for stage in sequence.stages():
+        for reuse in (False, True):
+            assert sequence.prior(stage.name, reuse=reuse) == stage.domains.natural()
+
+
+@pytest.mark.parametrize("given", ["{pdf: 1.0}", "{maths: 0.1}", "{pdf: -0.1}", "[pdf]"])
+def test_shares_under_reuse_that_mean_nothing_are_refused(tmp_path, given):
+    with pytest.raises(OlmixError, match=r"update 'grow': reuse_prior"):
+        shares(tmp_path, SHARES.replace("{pdf: 0.1}", given))
+
+
+def test_the_papers_shares_are_those_released():
+    """Update 3: PDFs 0.02; update 5: PDFs 0.30 under reuse; 0.10 in the full recomputation."""
+    sequence = load_updates(PAPER)
+
+    def pdfs(stage, reuse):
+        prior = sequence.prior(stage, reuse=reuse).to_dict()
+        return sum(share for name, share in prior.items() if name.startswith("pdf"))
+
+    assert pdfs("revise_pdfs", True) == pytest.approx(0.02)
+    assert pdfs("partition_pdfs", True) == pytest.approx(0.30)
+    assert pdfs("partition_pdfs", False) == pytest.approx(0.10, abs=0.001)

@@ -178,7 +178,7 @@ def test_a_strategy_is_a_class_and_its_entry(clone):
             domains = catalogue[number].domains
             law = random_law(domains, ["one", "two"], seed=1, noise=0.0)
             work = StageWork(
-                updates.sequence, name, here, olmix_base(), jobs.request,
+                updates.sequence, name, here, olmix_base(), jobs.request_of("olmix_base"),
                 plan.scale["swarm"]["updates"],
             )
             if name == "initial":
@@ -425,28 +425,57 @@ def test_a_solver_is_a_function_and_its_entry(clone):
         run(clone, program)
 
 
-def test_a_mixing_method_is_a_file(clone):
-    base = (clone.folder / "config" / "methods" / "olmix_base.yaml").read_text()
-    toy = base.replace("label: OlmixBase", "label: Toy method").replace(
-        "swarm_distribution: sparse", "swarm_distribution: dense"
-    )
+def test_a_mixing_method_is_a_file_and_if_it_is_a_new_algorithm_a_module(clone):
     program = PLAN + dedent(
         """
+        from olmix.domains import DomainSet
         from olmix.questions.methods.figures import methods
+        from olmix.study.system_answers import RunsSoFar, answer, system_request
 
-        assert plan.mixes["method-toy"].kind == "dense"
-        assert "toy" in plan.swarms["methods-target"].proposals
+        assert "toy" in plan.swarms["systems-target"].proposals
+        planned = plan.reads["methods"].planned
+        assert planned["costs"]["toy"]["proxy_runs"] == 0
+        domains = DomainSet.from_token_counts({"a": 30, "b": 10})
+        system = plan.systems["toy"]
+        asked = system_request(system, domains, kl=0.0, repetition=4, requested=50)
+        proposal = answer(system, (), {}, RunsSoFar(domains), asked)
+        assert proposal.mix["b"] == 0.8  # of which caps would allow 4 times 10 in 50
         rows = [
-            {"method": found["name"], "label": found["label"], "proxy_runs": 10,
-             "proxy_size": "30m", "target_bpb": 1.0, "target_error": 0.1}
-            for found in plan.reads["methods"].planned["methods"]
+            {"method": found["name"], "label": found["label"], "way": found["way"],
+             "proxy_runs": planned["costs"][found["name"]]["proxy_runs"], "gain": 1.0,
+             "gain_low": 0.5, "gain_high": 1.5}
+            for found in planned["systems"]
         ]
-        rows.append({"method": "natural", "label": "natural", "proxy_runs": 0, "target_bpb": 1.2})
         pd.DataFrame(rows).to_csv(here / "methods.csv", index=False)
-        assert any("Toy method" in text for text in legend(methods(here)))
+        drawn = [text.get_text() for text in methods(here).axes[1].texts]
+        assert any("Toy system" in text for text in drawn)
         """
     )
-    changes = {"config/methods/toy.yaml": toy}
+    changes = {
+        "config/methods/toy.yaml": """
+            label: Toy system
+            algorithm: toy
+            repetition_constraint: true
+            """,
+        "scripts/olmix/systems/toy.py": '''
+            """Toy: all weight on the smallest domain."""
+
+            import numpy as np
+
+            from olmix.systems.kinds.fixed import Fixed
+
+
+            class Toy(Fixed):
+                """The smallest domain alone."""
+
+                def mix(self, tokens: np.ndarray, requested: float) -> np.ndarray:
+                    """All weight on the smallest."""
+                    return (tokens == tokens.min()).astype(float)
+
+
+            ALGORITHM = Toy
+            ''',
+    }
     with carried_out(clone, recipe("A mixing method", name="toy"), changes):
         run(clone, program)
 

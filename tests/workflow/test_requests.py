@@ -11,8 +11,6 @@ pytestmark = pytest.mark.slow
 JOBS = {
     "train_proxies": "results/paper/train_proxies/topics/0",
     "train_targets": "results/paper/train_targets/rq1-target/0",
-    "evaluate_proxies": "results/paper/evaluate_proxies/sources/0",
-    "evaluate_targets": "results/paper/evaluate_targets/rq7-target/0",
     "fit_models": "results/paper/fit_models/rq5",
 }
 READ = [
@@ -21,8 +19,6 @@ READ = [
     "results/paper/collect_swarm/topics/metrics.csv",
     "results/paper/list_runs/topics",
     "results/paper/list_runs/rq1-target",
-    "results/paper/train_proxies/sources/0",
-    "results/paper/train_targets/rq7-target/0",
 ]
 
 # Notes its arguments, and refuses the job so that nobody waits for it.
@@ -80,8 +76,6 @@ def test_gpus_by_number_unless_told_otherwise(clone, monkeypatch):
     found = requests(clone, monkeypatch, None)
     one = {"--cpus-per-task": "8", "--gpus": "1"}
     assert asked(found["train_proxies"]) == one | {"--nodes": "1"}
-    assert asked(found["evaluate_proxies"]) == one
-    assert asked(found["evaluate_targets"]) == one
     assert asked(found["train_targets"]) == {
         "--nodes": "4",
         "--ntasks": "4",
@@ -100,8 +94,6 @@ def test_gpus_by_generic_resource(clone, monkeypatch):
     found = requests(clone, monkeypatch, "gres")
     one = {"--cpus-per-task": "8", "--gres": "gpu:1"}
     assert asked(found["train_proxies"]) == one | {"--nodes": "1"}
-    assert asked(found["evaluate_proxies"]) == one
-    assert asked(found["evaluate_targets"]) == one
     assert asked(found["train_targets"]) == {
         "--nodes": "4",
         "--ntasks": "4",
@@ -115,7 +107,9 @@ def test_gpus_by_generic_resource(clone, monkeypatch):
 def test_a_workstation_trains_a_target_alone(clone):
     for name in READ:
         (clone.folder / name).mkdir(parents=True)
-    # Nothing is listed, so the job fails; its log says what it started.
+    # The run that is listed has no settings, so the job fails; its log says what it started.
+    listed = clone.folder / "results/paper/list_runs/rq1-target/0.json"
+    listed.write_text(json.dumps([{"folder": "../../runs/one", "names": ["one"]}]))
     clone.snakemake(
         *("--profile", "profiles/gpu", JOBS["train_targets"], "--allowed-rules", *JOBS),
         scale="paper",

@@ -91,6 +91,21 @@ def test_proposals_meet_their_caps_and_the_exact_solver_predicts_lowest(finished
         assert best["exact"] <= best.min() + 1e-6
 
 
+def test_every_mixing_method_is_trained_and_compared(finished):
+    methods = finished.folder / "config" / "methods"
+    frame = pd.read_csv(finished.folder / "results" / "methods" / "methods.csv")
+    left_out = read_json(finished.folder / "results" / "methods" / "summary.json")["left_out"]
+    assert set(left_out) <= {"ADMIRE-BayesOpt"}
+    assert len(frame) == len(list(methods.glob("*.yaml"))) - len(left_out)
+    assert (frame["repeats"] == 2).all()
+    assert np.isfinite(frame[["gain", "gain_low", "proxy_runs", "gpu_hours_paper"]]).all().all()
+    # Online ones move their mix along the run.
+    for name in ("odm", "ado", "aioli", "skill_it"):
+        runs = finished.folder / "results" / "smoke" / "train_targets" / f"{name}-target" / "0"
+        schedule = read_json(next(runs.glob("*/run.json")))["schedule"]
+        assert len({tuple(part["mix"].values()) for part in schedule}) > 2
+
+
 def test_a_second_call_does_nothing(finished):
     assert finished.planned() == {}
 

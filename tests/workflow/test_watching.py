@@ -50,6 +50,12 @@ def drawn(module_clone, commit):
     return module_clone, done.stdout + done.stderr
 
 
+def test_the_end_says_what_was_made_and_where_to_look(drawn):
+    _, screen = drawn
+    assert re.search(r"Made in \d+ (s|min): figures/proxy_size.pdf, results/rq1\.", screen)
+    assert "Next: look at figures/proxy_size.pdf;" in screen
+
+
 def test_runs_done_and_the_best_are_told_while_it_runs(drawn):
     clone, screen = drawn
     told = [line for line in screen.splitlines() if LINE.search(line)]

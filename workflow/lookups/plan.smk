@@ -12,12 +12,14 @@ from snakemake.utils import validate
 sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
 
 from olmix.claims.settings import load_claims
-from olmix.cost.gpu_requests import evaluation_requests, training_requests
+from olmix.cost.gpu_requests import training_requests
+from olmix.cost.measured import measured_file, with_measured
 from olmix.cost.planned import planned_chains, planned_questions, planned_swarms
+from olmix.cost.time_limits import check_time, partition_limits
 from olmix.errors import OlmixError
 from olmix.paths import lead_python_here
 from olmix.presentation.report.categories import category
-from olmix.provenance.progress import Watch, write_plan
+from olmix.provenance.progress import Watch, closing_lines, write_plan
 from olmix.published.settings import load_settings
 from olmix.questions.catalogue import (
     asked_questions,
@@ -37,12 +39,15 @@ lead_python_here()  # every job, wherever it runs
 validate(config, schema="../schemas/config.schema.yaml")
 try:
     SCALE = load_scale(Path(workflow.basedir) / "config" / "scales", config["scale"])
+    if config.get("ours") is not None:
+        # From the command line it comes as text.
+        SCALE.content["ours"] = str(config["ours"]).lower() == "true"
     validate(SCALE.content, schema="../schemas/scale.schema.yaml")
+    SCALE = with_measured(SCALE)
     DESIGN = SCALE.design_print(workflow.basedir)
     PAPER = load_scale(Path(workflow.basedir) / "config" / "scales", "paper")
     PLAN = plan_study(SCALE, workflow.basedir)
     TRAINING_GPUS = training_requests(SCALE, config["gpu_request"])
-    EVALUATION_GPUS = evaluation_requests(SCALE, config["gpu_request"])
     PUBLISHED = load_settings(Path(workflow.basedir) / "config" / "published.yaml")
 except OlmixError as error:
     raise WorkflowError(str(error))
@@ -74,6 +79,10 @@ MADE_FIGURES = [
     for figure, question in FIGURES.items()
     if question in MADE_QUESTIONS and not lacking(figure, SCALE)
 ]
+# What `snakemake` makes without being asked by name: all of it, or at a scale that says so (`ours:
+# false`) what is the paper's.
+WHOLE = [name for name in MADE_QUESTIONS if SCALE.ours or QUESTIONS[name].paper]
+WHOLE_FIGURES = [figure for figure in MADE_FIGURES if FIGURES[figure] in WHOLE]
 # question -> the results whose tables the report shows; claims and descriptive tables are about the
 # paper, as is the explorer of the report: one's own text has its own.
 ANSWERS = {name: f"results/{name}" for name in MADE_QUESTIONS}
@@ -81,7 +90,10 @@ PAGES = ["results/report/overview.html"]
 if not SCALE.of_own_text:
     ANSWERS |= {"claims": "results/claims.csv", "tables": "results/tables"}
     PAGES += ["results/report/explorer.html"]
-PAGES += [f"results/report/{name}" for name in ANSWERS]
+    # The board of claims is ours, and judges by the noise that we measured.
+    WHOLE += ["claims", "tables"] if SCALE.ours else ["tables"]
+WHOLE_ANSWERS = {name: ANSWERS[name] for name in WHOLE}
+PAGES += [f"results/report/{name}" for name in WHOLE]
 # Released swarms have a target of their own.
 RELEASED = "results/published/published_table"
 # How many runs of each kind the whole study trains.
@@ -101,6 +113,8 @@ wildcard_constraints:
     # None at a scale of somebody's own text: then the names match nothing.
     step="|".join(JOBS.steps) or "(?!)",
     probe="|".join(JOBS.probes) or "(?!)",
+    round="|".join(PLAN.rounds) or "(?!)",
+    single="|".join(s.single for s in PLAN.steering.values() if s.single) or "(?!)",
     figure="|".join(FIGURES),
     question="|".join([*QUESTIONS, "claims", "tables", "published"]),
     law="|".join(PUBLISHED["regression"]["families"]),

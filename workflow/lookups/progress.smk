@@ -1,4 +1,6 @@
-# Telling how far the training is.
+# Telling how far the training is, and what came of it.
+import re
+import time
 
 
 def trainings():
@@ -35,6 +37,25 @@ def watch_training():
         write_plan(f"{RESULTS}/progress.json", found)
         WATCH.append(Watch(f"{RESULTS}/progress.json", tell_progress))
         WATCH[0].start()
+
+
+STARTED = {}  # when the jobs began, and what a person will read of their outputs
+
+
+def note_start():
+    """Remember what is about to be made: figures, pages, answers, the board."""
+    jobs = list(workflow.dag.needrun_jobs())
+    outputs = [str(path) for job in jobs for path in job.output]
+    wanted = re.compile(r"(figures/[^/]+\.pdf|results/[^/]+(\.csv)?|.*index\.html)$")
+    STARTED["at"] = time.time()
+    STARTED["made"] = sorted(path for path in outputs if wanted.match(path))
+
+
+def tell_end():
+    """What was made, how long it took, where to look and what is open."""
+    seconds = time.time() - STARTED["at"]
+    for line in closing_lines(STARTED["made"], seconds, "results/claims.csv"):
+        tell_progress(line)
 
 
 def tell_progress(line):

@@ -11,3 +11,18 @@ def refuse_missing_nodes():
                 check_nodes(job.resources.nodes)
             except OlmixError as error:
                 raise WorkflowError(str(error))
+
+
+def refuse_long_jobs():
+    """Say before the first job that SLURM would never start one: it asks for too much time."""
+    if workflow.local_exec:
+        return
+    limits = partition_limits()
+    for job in workflow.dag.needrun_jobs():
+        if job.rule.name in ("train_proxies", "train_targets", "tokenize_source"):
+            asked = job.resources
+            try:
+                partition = asked.get("slurm_partition", "")
+                check_time(job.rule.name, asked.runtime, partition, limits)
+            except OlmixError as error:
+                raise WorkflowError(str(error))

@@ -32,9 +32,13 @@ def claims_input():
         raise WorkflowError(str(error))
     answers = dict.fromkeys(name for claim in settings.claims for name in claim.results)
     others = settings.repetitions.get(SCALE.name, ())
-    verdicts = [f"results/{scale}/verdicts.csv" for scale in others]
+    kept = {name: f"config/grounds/{name}.csv" for name in others}
+    verdicts = [
+        kept[name] if Path(kept[name]).exists() else f"results/{name}/verdicts.csv"
+        for name in others
+    ]
     return {
-        "answers": [f"results/{name}" for name in answers],
+        "answers": [f"results/{name}" for name in answers if not lacking(name, SCALE)],
         "repetitions": [path for path in verdicts if Path(path).exists()],
     }
 

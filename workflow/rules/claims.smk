@@ -10,6 +10,8 @@ rule claims:
         estimates="results/claims_estimates.csv",
         text="results/claims.md",
         verdicts=f"{RESULTS}/verdicts.csv",
+        # The scale's own copy: other scales overwrite the one above.
+        kept=f"{RESULTS}/estimates.csv",
         pdf="figures/claims.pdf",
         png=report(
             "figures/claims.png",

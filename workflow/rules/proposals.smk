@@ -52,6 +52,7 @@ rule propose_mixes:
         rerun_when=lambda wildcards: JOBS.study(wildcards.study).rerun_when,
         requested=SCALE["requested_tokens"]["tight"],
         repetition=SCALE["repetition"],
+        search=SCALE.search,
     message:
         "Proposing the mixes of {wildcards.study}"
     script:

@@ -31,7 +31,8 @@ rule report_tables:
 
 rule report_overview:
     input:
-        **ANSWERS,
+        **WHOLE_ANSWERS,
+        figure=f"figures/{WHOLE_FIGURES[0]}.png",
     output:
         page=report(
             "results/report/overview.html",
@@ -54,6 +55,7 @@ rule report_overview:
     params:
         scale=SCALE.name,
         runs=RUNS,
+        answers=list(WHOLE_ANSWERS),
         benchmarks=f"{RESULTS}/benchmarks",
     message:
         "Summing up runtimes and provenance"
@@ -100,11 +102,18 @@ rule gallery:
     input:
         figures=expand("figures/{name}.png", name=[*MADE_FIGURES, "claims"]),
         answers=list(ANSWERS.values()),
+        citation="CITATION.cff",
     output:
         pictures=expand("figures/gallery/{name}.png", name=[*MADE_FIGURES, "claims"]),
         numbers="figures/gallery/numbers.json",
-        # Its blocks are written again, the rest stays; `rule_graph` has a block of its own there.
-        readme=update("README.md"),
+        manifest="codecheck.yml",
+        # Their blocks are written again, the rest stays; `rule_graph` has a block of its own there.
+        pages=[
+            update("README.md"),
+            update("docs/questions.md"),
+            update("docs/claims.md"),
+            update("docs/reproducibility.md"),
+        ],
     log:
         f"{RESULTS}/logs/gallery.log",
     localrule: True
@@ -117,7 +126,8 @@ rule gallery:
         # `make gallery` makes both: they are estimates, known before anything runs.
         cost=f"{RESULTS}/cost/questions.csv",
         paper_cost="results/paper/cost/questions.csv",
+        benchmarks=f"{RESULTS}/benchmarks",
     message:
-        "Refreshing figures/gallery and the README's numbers"
+        "Refreshing figures/gallery and the numbers of README.md and docs/"
     script:
         "../../scripts/gallery.py"

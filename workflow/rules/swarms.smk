@@ -24,6 +24,7 @@ rule sample_swarm:
         rerun_when=lambda wildcards: JOBS.mixes(wildcards.mixes).rerun_when,
         distributions=lambda wildcards: JOBS.mixes(wildcards.mixes).distributions,
         caps=lambda wildcards: JOBS.mixes(wildcards.mixes).caps,
+        priors=SCALE.priors,
     message:
         "Sampling the mixes {wildcards.mixes}"
     script:
@@ -32,6 +33,12 @@ rule sample_swarm:
 
 rule list_runs:
     input:
+        unpack(lambda wildcards: JOBS.swarm(wildcards.swarm).learns_from),
+        checked=(
+            ancient(rules.check_data.output.checked)
+            if "public" in SCALE["data"]
+            else []
+        ),
         data=rules.build_domains.output.data,
         mixes=lambda wildcards: JOBS.swarm(wildcards.swarm).mixes,
     output:
@@ -76,6 +83,10 @@ rule train_proxies:
         mem_mb=lambda wildcards: JOBS.swarm(wildcards.proxies).training.mem_mb,
         runtime=lambda wildcards: JOBS.swarm(wildcards.proxies).training.runtime,
         micro_batch=lambda wildcards: JOBS.swarm(wildcards.proxies).training.micro_batch,
+        sharding=lambda wildcards: JOBS.swarm(wildcards.proxies).cost.sharding,
+        checkpoint_seconds=lambda wildcards: JOBS.swarm(
+            wildcards.proxies
+        ).cost.checkpoint_seconds,
         gpu=lambda wildcards: TRAINING_GPUS[PLAN.swarms[wildcards.proxies].model].gpu,
         gres=lambda wildcards: TRAINING_GPUS[PLAN.swarms[wildcards.proxies].model].gres,
         nodes=lambda wildcards: TRAINING_GPUS[
@@ -93,6 +104,7 @@ rule train_proxies:
         "../../scripts/train_runs.py"
 
 
+# Training has scored its runs, with the GPUs it had: this is a copy.
 rule evaluate_proxies:
     input:
         data=rules.build_domains.output.data,
@@ -105,22 +117,14 @@ rule evaluate_proxies:
         f"{RESULTS}/benchmarks/evaluate_proxies/{{proxies}}/{{shard}}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: lambda wildcards: JOBS.swarm(wildcards.proxies).model["threads"]
+    threads: 1
     resources:
-        mem_mb=lambda wildcards: JOBS.swarm(wildcards.proxies).evaluation.mem_mb,
-        runtime=lambda wildcards: JOBS.swarm(wildcards.proxies).evaluation.runtime,
-        gpu=lambda wildcards: EVALUATION_GPUS[PLAN.swarms[wildcards.proxies].model].gpu,
-        gres=lambda wildcards: EVALUATION_GPUS[
-            PLAN.swarms[wildcards.proxies].model
-        ].gres,
-        processes=lambda wildcards: EVALUATION_GPUS[
-            PLAN.swarms[wildcards.proxies].model
-        ].processes,
+        mem_mb=1000,
+        runtime=10,
     params:
-        batch_tokens=SCALE["evaluation"]["batch_tokens"],
         max_instances=SCALE["evaluation"]["max_instances"],
     message:
-        "Evaluating proxies of {wildcards.proxies}, job {wildcards.shard}"
+        "Taking over the scores of {wildcards.proxies}, job {wildcards.shard}"
     script:
         "../../scripts/evaluate_runs.py"
 

@@ -16,6 +16,10 @@ use rule train_proxies as train_targets with:
         mem_mb=lambda wildcards: JOBS.swarm(wildcards.targets).training.mem_mb,
         runtime=lambda wildcards: JOBS.swarm(wildcards.targets).training.runtime,
         micro_batch=lambda wildcards: JOBS.swarm(wildcards.targets).training.micro_batch,
+        sharding=lambda wildcards: JOBS.swarm(wildcards.targets).cost.sharding,
+        checkpoint_seconds=lambda wildcards: JOBS.swarm(
+            wildcards.targets
+        ).cost.checkpoint_seconds,
         gpu=TRAINING_GPUS["target"].gpu,
         gres=TRAINING_GPUS["target"].gres,
         nodes=TRAINING_GPUS["target"].nodes,
@@ -41,12 +45,5 @@ use rule evaluate_proxies as evaluate_targets with:
         f"{RESULTS}/logs/evaluate_targets/{{targets}}/{{shard}}.log",
     benchmark:
         f"{RESULTS}/benchmarks/evaluate_targets/{{targets}}/{{shard}}.tsv"
-    threads: SCALE.model("target")["threads"]
-    resources:
-        mem_mb=lambda wildcards: JOBS.swarm(wildcards.targets).evaluation.mem_mb,
-        runtime=lambda wildcards: JOBS.swarm(wildcards.targets).evaluation.runtime,
-        gpu=EVALUATION_GPUS["target"].gpu,
-        gres=EVALUATION_GPUS["target"].gres,
-        processes=EVALUATION_GPUS["target"].processes,
     message:
-        "Evaluating targets of {wildcards.targets}, job {wildcards.shard}"
+        "Taking over the scores of {wildcards.targets}, job {wildcards.shard}"

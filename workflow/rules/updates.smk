@@ -27,6 +27,7 @@ rule sample_probe:
         updates=lambda wildcards: JOBS.probe(wildcards.probe).updates.file,
         rerun_when=lambda wildcards: JOBS.probe(wildcards.probe).rerun_when,
         distribution=SCALE["swarm"]["updates"],
+        priors=SCALE.priors,
     message:
         "Sampling the probe of {params.group} at {params.stage}"
     script:
@@ -54,6 +55,7 @@ rule choose_recomputed:
         stage=lambda wildcards: JOBS.stage(wildcards.step).stage,
         group=lambda wildcards: JOBS.stage(wildcards.step).group.name,
         tables=lambda wildcards: list(JOBS.stage(wildcards.step).known_before),
+        parts=SCALE.disjoint_pools,
         chains=lambda wildcards: JOBS.stage(wildcards.step).budgets,
         updates=lambda wildcards: JOBS.stage(wildcards.step).updates.file,
         rerun_when=lambda wildcards: JOBS.stage(wildcards.step).rerun_when,
@@ -82,6 +84,7 @@ use rule sample_probe as sample_stage with:
         updates=lambda wildcards: JOBS.stage(wildcards.step).updates.file,
         rerun_when=lambda wildcards: JOBS.stage(wildcards.step).rerun_when,
         distribution=SCALE["swarm"]["updates"],
+        priors=SCALE.priors,
     message:
         "Sampling the swarm of {params.group} at {params.stage}"
 
@@ -109,11 +112,13 @@ rule update_mixes:
         stage=lambda wildcards: JOBS.stage(wildcards.step).stage,
         group=lambda wildcards: JOBS.stage(wildcards.step).group.name,
         tables=lambda wildcards: list(JOBS.stage(wildcards.step).known),
+        parts=SCALE.disjoint_pools,
         chains=lambda wildcards: JOBS.stage(wildcards.step).chains,
         updates=lambda wildcards: JOBS.stage(wildcards.step).updates.file,
         rerun_when=lambda wildcards: JOBS.stage(wildcards.step).rerun_when,
-        method=JOBS.method,
-        request=JOBS.request,
+        priors=SCALE.priors,
+        method=lambda wildcards: JOBS.stage(wildcards.step).method,
+        request=lambda wildcards: JOBS.stage(wildcards.step).request,
     message:
         "Proposing the mixes of {params.group} at {params.stage}"
     script:

@@ -23,9 +23,21 @@ from olmix.claims.rules import (
 from olmix.claims.settings import Claim, ClaimSettings
 from olmix.errors import OlmixError
 
-__all__ = ["compare_repetitions", "in_markdown", "judge", "judge_claim", "verdicts"]
+__all__ = [
+    "board_row",
+    "bound_text",
+    "compare_repetitions",
+    "estimates_of",
+    "in_markdown",
+    "judge",
+    "judge_claim",
+    "verdicts",
+    "with_interval",
+]
 
 MEASURES = configuration.MEASURES | evolution.MEASURES
+# The ground of the authors' released runs, which is no scale.
+RELEASED = "published"
 SAME, DEPENDS, NOT_RUN = "same", "seed-dependent", "not run"
 _SIGNS = {"at_least": "≥", "at_most": "≤", "close_to": "≈", "not_below": "not below"}
 
@@ -42,23 +54,30 @@ def judge(settings: ClaimSettings, evidence: Evidence) -> tuple[pd.DataFrame, pd
 
 def judge_claim(claim: Claim, evidence: Evidence) -> tuple[dict[str, Any], pd.DataFrame]:
     """A row of the board, and the estimates behind it: none if the scale has no such number."""
+    try:
+        estimates = estimates_of(claim, MEASURES[claim.name](evidence))
+        return board_row(claim, estimates), estimates
+    except NotMeasured as reason:
+        return board_row(claim, pd.DataFrame(), str(reason)), pd.DataFrame()
+
+
+def board_row(claim: Claim, estimates: pd.DataFrame, reason: str = "") -> dict[str, Any]:
+    """What the board says of a claim; ``reason`` is why there are no estimates."""
     row: dict[str, Any] = {
         "id": claim.name,
         "claim": claim.claim,
         "paper_value": claim.paper,
         "measured": next(iter(claim.parts.values())).what,
     }
-    try:
-        estimates = _estimates(claim, MEASURES[claim.name](evidence))
-        row |= _headline(estimates) | _verdict(estimates)
-    except NotMeasured as reason:
-        estimates = pd.DataFrame()
+    if estimates.empty:
         nothing = {"part": "", "value": math.nan, "low": math.nan, "high": math.nan, "bound": ""}
-        row |= nothing | {"verdict": NOT_MEASURED, "reason": str(reason)}
-    return row | _origin(claim), estimates
+        row |= nothing | {"verdict": NOT_MEASURED, "reason": reason}
+    else:
+        row |= _headline(estimates) | _verdict(estimates)
+    return row | _origin(claim)
 
 
-def _estimates(claim: Claim, measured: Measured) -> pd.DataFrame:
+def estimates_of(claim: Claim, measured: Measured) -> pd.DataFrame:
     """Each estimate of a claim: its part, interval, bound, and what it says."""
     if set(measured) != set(claim.parts):
         wrong = min(set(measured) ^ set(claim.parts))
@@ -145,15 +164,22 @@ def compare_repetitions(
     the other verdict) compare; verdicts that are not there, or came from other rules, are not run.
     """
     for other in settings.repetitions.get(scale, ()):
-        table = pd.read_csv(found[other]).set_index("id") if other in found else None
+        table = pd.read_csv(found[other], comment="#").set_index("id") if other in found else None
         if table is None or (table["rules"] != settings.fingerprint).any():
-            text = f"{NOT_RUN}: snakemake claims --config scale={other}"
+            text = f"{NOT_RUN}: {_command(other, settings)}"
             board = board.assign(**{other: text})
             continue
         there = table["verdict"].reindex(board["id"]).fillna(NOT_RUN)
         pairs = zip(board["verdict"], there, strict=True)
         board = board.assign(**{other: [_compared(a, b) for a, b in pairs]})
     return board
+
+
+def _command(ground: str, settings: ClaimSettings) -> str:
+    """What gives the verdicts of another ground."""
+    if ground in settings.replicas or ground == RELEASED:
+        return "python -m olmix board"
+    return f"snakemake claims --config scale={ground}"
 
 
 def _compared(here: str, there: str) -> str:

@@ -7,6 +7,7 @@ from olmix.claims.evidence import Evidence, Measured, NotMeasured
 from olmix.claims.rules import Estimate
 from olmix.questions.rq3.plan import PRIORS, swarm_name
 from olmix.questions.rq5.plan import GRANULARITIES
+from olmix.questions.rq6.plan import APPROACHES
 from olmix.regressors import FAMILIES
 from olmix.regressors.correlation import resample, spearman_by_output
 from olmix.regressors.surrogate import pearson_by_output
@@ -23,6 +24,8 @@ HELPFUL_DOMAINS = 3
 
 def proxy_size(evidence: Evidence) -> Measured:
     """C01: Spearman of each proxy size with the target, bootstrapped over the mixes."""
+    if not evidence.has("rq1", "proxy_size"):
+        raise NotMeasured("no models of other sizes at this scale")
     points = evidence.table("rq1", "proxy_size")
     proxies = points.pivot(index="run", columns="size", values="proxy_bpb")
     target = points.groupby("run")["target_bpb"].first().reindex(proxies.index).to_numpy()
@@ -180,6 +183,7 @@ def granularity(evidence: Evidence) -> Measured:
 def repetition_constraint(evidence: Evidence) -> Measured:
     """C09: what each of three places for the constraint repeats, and its target runs."""
     frame = evidence.table("rq6", "repetition_constraints").set_index("approach")
+    frame = frame.loc[list(APPROACHES)]  # the paper's: there may be one of ours
     factor = evidence.summary("rq6")["repetition_factor"]
     repeats = frame["largest_repetition"] / factor
     return {

@@ -97,6 +97,18 @@ class Evidence:
         sd, freedom = self.noise
         return self._quantile(freedom) * math.sqrt(2) * sd
 
+    def over_draws(self, values: Sequence[float], label: str = "") -> Estimate:
+        """The mean over draws of what is not known, such as replicas of a law: mean ± t·s.
+
+        Not divided by the root of their number: more draws do not make it better known.
+        """
+        drawn = np.asarray(values, dtype=float)
+        if len(drawn) < 2 or not np.isfinite(drawn).all():
+            return Estimate(math.nan, math.nan, math.nan, label)
+        mean = float(drawn.mean())
+        half = self._quantile(len(drawn) - 1) * float(drawn.std(ddof=1))
+        return Estimate(mean, mean - half, mean + half, label)
+
     def resampled(self, value: float, replicates: np.ndarray, label: str = "") -> Estimate:
         """A statistic with the percentile interval of its bootstrap replicates."""
         tail = (1 - self.confidence) / 2

@@ -36,10 +36,16 @@ class Claim:
 
 @dataclass(frozen=True)
 class ClaimSettings:
-    """All claims, the coverage of intervals, and which scales repeat which."""
+    """All claims, the coverage of intervals, and which scales repeat which.
+
+    ``replicas`` are the scales that a ground's verdicts are over, ``why`` what we think of a
+    verdict, by claim.
+    """
 
     confidence: float
     repetitions: Mapping[str, tuple[str, ...]]
+    replicas: Mapping[str, tuple[str, ...]]
+    why: Mapping[str, str]
     claims: tuple[Claim, ...]
 
     @property
@@ -67,14 +73,19 @@ class ClaimSettings:
 def load_claims(path: str | Path) -> ClaimSettings:
     """Read and check a claims file."""
     content = read_config(path)
-    keys = ("confidence", "repetitions", "claims")
+    keys = ("confidence", "repetitions", "replicas", "why", "claims")
     check_keys(content, keys, keys, where=str(path))
     confidence = content["confidence"]
     if type(confidence) is not float or not 0 < confidence < 1:
         raise OlmixError(f"{path}: confidence is {confidence!r}, expected a share such as 0.90")
-    repetitions = {scale: tuple(by) for scale, by in (content["repetitions"] or {}).items()}
+    repetitions, replicas = (
+        {name: tuple(scales) for name, scales in (content[key] or {}).items()}
+        for key in ("repetitions", "replicas")
+    )
     claims = [_claim(name, entry, f"{path}: {name}") for name, entry in content["claims"].items()]
-    return ClaimSettings(confidence, repetitions, tuple(claims))
+    why = content["why"] or {}
+    check_keys(why, tuple(content["claims"]), where=f"{path}: why")
+    return ClaimSettings(confidence, repetitions, replicas, why, tuple(claims))
 
 
 def _claim(name: str, entry: Mapping[str, Any], where: str) -> Claim:

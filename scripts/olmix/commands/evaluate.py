@@ -52,9 +52,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1, ... (default: cpu)")
     parser.add_argument(
         "--precision",
-        choices=("float32", "bfloat16"),
-        default="float32",
-        help="arithmetic inside the network (default: float32)",
+        choices=("auto", "float32", "bfloat16"),
+        default="auto",
+        help="arithmetic inside the network (default: bfloat16 on a GPU, else float32)",
     )
 
 

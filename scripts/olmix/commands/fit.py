@@ -258,7 +258,8 @@ def _print(
     if held_out:
         lines.append(
             f"fit on {len(held_out.test)} held-out runs: Pearson {held_out.mean:.3f} "
-            f"(mean over {len(held_out.by_output)} outputs), {held_out.average:.3f} (average)"
+            f"(mean over {len(held_out.by_output)} outputs), {held_out.average:.3f} (average); "
+            f"Spearman {held_out.ranks.mean():.3f}, {held_out.average_ranks:.3f}"
         )
         inside = covered(held_out, _COVERAGE, fit.families)
         lines.append(

@@ -7,16 +7,19 @@ from functools import partial
 from pathlib import Path
 
 from olmix.corpus.store import Corpus
+from olmix.corpus.tokenizer import load_tokenizer
 from olmix.errors import OlmixError
+from olmix.evaluation.suite import Suite
 from olmix.own_text.demo import DOMAINS, gather_demo
 from olmix.own_text.naming import matching_patterns
-from olmix.own_text.prepare import Tokenizing, look
+from olmix.own_text.prepare import Tokenizing, look, target_folders
 from olmix.own_text.project import Origin, Project, StageRecord
 from olmix.own_text.scale_file import NextStage, Wishes, write_scale, write_updates
 from olmix.own_text.sizing import Sizing, choose_sizes
 from olmix.own_text.speed import Stopwatch
 from olmix.own_text.stages import first_stage, take_part
 from olmix.own_text.table import domain_table, notes
+from olmix.own_text.vocabulary import check_size
 
 HELP = "count a folder of text, propose models and swarm for your time, and write a scale for it"
 
@@ -99,7 +102,7 @@ def run(args: argparse.Namespace) -> None:
         words = MOST_WORDS_ON_GPU if watch.devices.on_gpu else MOST_WORDS
         tokenizing = Tokenizing(args.tokenizer, args.vocabulary, words)
         stage = first_stage(project, origin, found, tokenizing, args.processes)
-        _say("", *domain_table(stage), "", *(f"note: {line}" for line in notes(found)))
+        _say("", *domain_table(stage), "", *(f"note: {line}" for line in notes(found, origin)))
         wishes = _wishes(args, stage)
         _say("measuring how fast models train here, some seconds each")
         sizing = _sizing(args, project, stage, wishes, watch)
@@ -140,6 +143,14 @@ def _check(args: argparse.Namespace, project: Project, origin: Origin) -> None:
         value = getattr(args, option)
         if value is not None and not value > 0:
             raise OlmixError(f"--{option} {value:g}: expected more than 0")
+    if args.vocabulary is not None:
+        check_size(args.vocabulary)
+    if args.tokenizer is not None:
+        load_tokenizer(args.tokenizer)
+    if args.suite is not None:
+        Suite.open(args.suite)
+    if args.target is not None:
+        target_folders(args.target)
     if project.scale_file.exists():
         raise OlmixError(
             f"{project.relative(project.scale_file)} is there already: `python -m olmix update "

@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from olmix.commands.outputs import output_folder
 from olmix.errors import OlmixError
-from olmix.files import read_json, write_json
+from olmix.files import read_json
 from olmix.proposers.proposal import read_mix
 from olmix.training.gpus import own_gpus
 from olmix.training.launch import Start, launch_command, started, time_limit
+from olmix.training.sharding import SHARDINGS
 
 if TYPE_CHECKING:
     from olmix.corpus.store import Corpus
     from olmix.training.deadline import Deadline
+    from olmix.training.distributed import Processes
+    from olmix.training.scores import Scores
     from olmix.training.settings import RunSettings, SteeringSettings
     from olmix.training.swarm_runner import RunRequest
 
@@ -132,7 +135,10 @@ def _add_hardware_arguments(group: argparse._ArgumentGroup) -> None:
     add("--no-compile", action="store_true", help="do not compile the model on a GPU")
     add("--micro-batch", type=int, metavar="N", help="sequences at a time (default: all)")
     add(
-        "--sharded", action="store_true", help="shard the weights over torchrun's processes (FSDP2)"
+        "--sharding",
+        choices=tuple(SHARDINGS),
+        default="none",
+        help="; ".join(f"{name}: {what}" for name, what in SHARDINGS.items()) + " (default: none)",
     )
     add(
         "--state",
@@ -147,6 +153,12 @@ def _add_hardware_arguments(group: argparse._ArgumentGroup) -> None:
         help="time between checkpoints (default: 600)",
     )
     add("--checkpoint-steps", type=int, metavar="N", help="also every N steps (default: never)")
+    add(
+        "--pause-steps",
+        type=int,
+        metavar="N",
+        help="steps between looks at losses, checkpoints and time (default: 20 on a GPU, else 1)",
+    )
     add(
         "--time-limit",
         type=float,
@@ -216,10 +228,9 @@ def train(args: argparse.Namespace) -> int:
     with _ending_on_sigterm(deadline), processes(args.device, deadline) as team:
         if args.processes and team.first and team.device.type == "cpu":
             sys.stderr.write("warning: torch sees no GPU here, training on the CPU\n")
-        evaluate, score = _evaluation(args, team.device)
         try:
             failed = run_all(
-                runs, state, team, hardware=_hardware(args), evaluate=evaluate, after=score
+                runs, state, team, hardware=_hardware(args), scores=_scores(args, team)
             )
         except RunStopped as stopped:
             if team.first:
@@ -276,9 +287,10 @@ def _hardware(args: argparse.Namespace) -> Any:
         precision=args.precision,
         compile=False if args.no_compile else None,
         micro_batch=args.micro_batch,
-        sharded=args.sharded,
+        sharding=args.sharding,
         checkpoint_seconds=args.checkpoint_seconds,
         checkpoint_steps=args.checkpoint_steps,
+        pause_steps=args.pause_steps,
     )
 
 
@@ -396,30 +408,17 @@ def _fractions(text: str | None) -> tuple[float, ...]:
         raise OlmixError(f"--evaluate-at {text!r}; expected fractions such as 0.25,0.5") from None
 
 
-def _evaluation(args: argparse.Namespace, device: Any) -> tuple[Any, Any]:
-    """What scores a model along training, and a finished run into its ``eval.json``."""
+def _scores(args: argparse.Namespace, team: "Processes") -> "Scores | None":
+    """What scores models along training and finished runs; None if no suite is given."""
     if args.suite is None:
-        return None, None
-    from olmix.evaluation.bpb import evaluate
-    from olmix.evaluation.runs import check_run, evaluate_run
-    from olmix.evaluation.suite import Suite
-    from olmix.evaluation.tokens import TokenisedSuite
+        return None
+    from olmix.training.scores import Scores
 
-    suite = TokenisedSuite(Suite.open(args.suite), args.tokenizer)
-    options = {"batch_tokens": args.batch_tokens, "max_instances": args.max_instances}
-
-    def score_model(model: Any) -> dict[str, Any]:
-        return evaluate(model, suite, device=device, **options)
-
-    def score_run(request: "RunRequest") -> None:
-        path = request.folder / "eval.json"
-        wanted = {"name": suite.suite.name, "hash": suite.suite.hash}
-        if path.is_file():
-            old = read_json(path)
-            settings_hash = check_run(request.folder, suite)
-            same = (old.get("run"), old.get("suite")) == (settings_hash, wanted)
-            if same and old.get("subsampled") == args.max_instances:
-                return
-        write_json(path, evaluate_run(request.folder, suite, device=str(device), **options))
-
-    return score_model, score_run
+    return Scores(
+        args.suite,
+        args.tokenizer,
+        team,
+        batch_tokens=args.batch_tokens,
+        max_instances=args.max_instances,
+        precision=args.precision,
+    )

@@ -12,24 +12,19 @@ from olmix.own_text.naming import matching_patterns
 from olmix.own_text.prepare import look
 from olmix.own_text.project import Origin, Project, StageRecord
 from olmix.own_text.scale_file import NextStage, write_stage, write_updates
-from olmix.own_text.stages import next_stage
+from olmix.own_text.stages import NothingChangedError, next_stage
+from olmix.own_text.strategy_costs import OFFERED, cost_lines
 from olmix.own_text.table import domain_table, notes
 from olmix.proposers.proposal import read_mix
-from olmix.study.scale import Scale, load_scale
-from olmix.updates.operators import partial_reuse
-from olmix.updates.sequence import UpdateSequence, load_updates
+from olmix.study.scale import load_scale
+from olmix.updates.sequence import load_updates
 from olmix.updates.strategies import (
     FULL_MIXTURE_REUSE,
     FULL_RECOMPUTATION,
-    PAPER,
     PARTIAL_MIXTURE_REUSE,
-    SWARM_REUSE,
 )
 
 HELP = "find what changed in a folder of text since `init`, and write the next stage of its scale"
-
-# What can be run from here; runs of an old swarm are not scored on new tasks.
-OFFERED = (FULL_MIXTURE_REUSE, PARTIAL_MIXTURE_REUSE, FULL_RECOMPUTATION)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,33 +57,44 @@ def run(args: argparse.Namespace) -> None:
     """Look, say what changed and what each strategy would cost, write the next stage."""
     project = Project(args.name)
     origin, stages = project.load()
+    _check(args)
     origin = _with_domains(origin, args.domain)
+    unfinished = []
     while len(stages) > 1 and args.mix is None and not project.proposed(stages[-1].name).is_file():
-        _say(f"stage '{stages[-1].name}' has no mix yet: it is written anew")
-        stages.pop()
+        unfinished.append(stages.pop().name)
+        _say(f"stage '{unfinished[-1]}' has no mix yet: it is written anew")
     mix = _mix_before(args, project, stages[-1])
-    scale = load_scale(project.scale_file.parent, project.name)
     found = look(project, origin, args.processes)
-    stage = next_stage(project, origin, stages, found, args.processes)
+    try:
+        stage = next_stage(project, origin, stages, found, args.processes)
+    except NothingChangedError as unchanged:
+        if not unfinished:
+            raise
+        _write(project, origin, stages)
+        _say(f"{unchanged}; what was written of '{unfinished[-1]}' is taken back")
+        return
+    frozen = _frozen(args, stage)
     _say(*stage.changes.lines(), "", *domain_table(stage), "")
-    _say(*(f"note: {line}" for line in notes(found)))
-    stages = [*stages, stage]
-    write_updates(project, stages, origin.folder or "files by pattern")
+    _say(*(f"note: {line}" for line in notes(found, origin)))
+    _keep(project, stages[-1].name, mix)
+    _write(project, origin, [*stages, replace(stage, frozen=frozen)])
+    scale = load_scale(project.scale_file.parent, project.name)
     sequence = load_updates(project.updates_file)
-    frozen = _frozen(args, sequence, stage.name)
-    _say(*_costs(sequence, scale, frozen), "")
-    before = project.mix(stages[-2].name)
-    before.parent.mkdir(parents=True, exist_ok=True)
-    if mix.resolve() != before.resolve():
-        shutil.copyfile(mix, before)
-    project.keep_answer(stages[-2].name)
-    write_stage(project, NextStage(stage.name, stages[-2].name, frozen))
-    project.save(origin, stages)
+    _say(*cost_lines(sequence, scale, args.recompute), _chosen(stage, frozen), "")
     _say(
         f"wrote stage '{stage.name}' in {project.relative(project.scale_file)} and "
         f"{project.relative(project.updates_file)}",
         f"next: snakemake mix --config scale={project.name}",
     )
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Refuse at once options that do not go together."""
+    partial = PARTIAL_MIXTURE_REUSE.name
+    if args.recompute and args.strategy not in (None, partial):
+        raise OlmixError(f"--recompute goes with {partial}, not {args.strategy}")
+    if args.strategy == partial and not args.recompute:
+        raise OlmixError(f"--strategy {partial}: say what to recompute, with --recompute DOMAIN")
 
 
 def _with_domains(origin: Origin, options: list[str]) -> Origin:
@@ -114,39 +120,41 @@ def _mix_before(args: argparse.Namespace, project: Project, stage: StageRecord) 
     return path
 
 
-def _frozen(args: argparse.Namespace, sequence: UpdateSequence, stage: str) -> tuple[str, ...]:
-    """The domains whose ratios stay, by strategy."""
-    strategy = (
-        args.strategy or (PARTIAL_MIXTURE_REUSE if args.recompute else FULL_MIXTURE_REUSE).name
-    )
-    if args.recompute and strategy != PARTIAL_MIXTURE_REUSE.name:
-        raise OlmixError(f"--recompute goes with {PARTIAL_MIXTURE_REUSE.name}, not {strategy}")
-    if strategy == PARTIAL_MIXTURE_REUSE.name and not args.recompute:
-        raise OlmixError(f"--strategy {strategy}: say what to recompute, with --recompute DOMAIN")
-    if strategy == FULL_RECOMPUTATION.name:
-        return ()
-    stages = sequence.stages()
-    split = partial_reuse(stages[-2].domains, stages[-1].domains, recompute=args.recompute)
-    return next(iter(split.groups.values()), ())
+def _frozen(args: argparse.Namespace, stage: StageRecord) -> list[str]:
+    """The domains whose ratios stay, by strategy: those that did not change, or some of them."""
+    unchanged = {*stage.changes.unchanged, *stage.changes.renamed.values()}
+    for name in args.recompute:
+        if name not in unchanged:
+            why = "is recomputed anyway" if name in stage.tokens else "is no domain"
+            raise OlmixError(
+                f"--recompute {name}: {why}, expected one of {', '.join(sorted(unchanged))}"
+            )
+    if args.strategy == FULL_RECOMPUTATION.name:
+        return []
+    return [name for name in stage.tokens if name in unchanged - set(args.recompute)]
 
 
-def _costs(sequence: UpdateSequence, scale: Scale, frozen: tuple[str, ...]) -> list[str]:
-    """Proxy runs of each strategy for the last update, and what was chosen."""
-    c = scale["mix"]["multiplier"]
-    lines = ["proxies that each strategy would train:"]
-    for strategy in PAPER:
-        if strategy == PARTIAL_MIXTURE_REUSE:
-            continue
-        planned = strategy.plan(sequence, c)[-1]
-        note = " (not offered here)" if strategy == SWARM_REUSE else ""
-        lines.append(
-            f"  {strategy.label}: {planned.runs} for {planned.domains_recomputed} weights{note}"
-        )
-    domains = len(sequence.stages()[-1].domains)
-    weights = domains - len(frozen) + bool(frozen)
+def _chosen(stage: StageRecord, frozen: list[str]) -> str:
+    weights = len(stage.tokens) - len(frozen) + bool(frozen)
     kept = f"{len(frozen)} domains keep their ratios" if frozen else "no ratios are kept"
-    lines.append(f"chosen: {kept}, {weights if weights > 1 else 0} weights are recomputed")
-    return lines
+    return f"chosen: {kept}, {weights if weights > 1 else 0} weights are recomputed"
+
+
+def _keep(project: Project, stage: str, mix: Path) -> None:
+    """Put the mix that a stage ended with, and its answer, where the next one leaves them."""
+    kept = project.mix(stage)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    if mix.resolve() != kept.resolve():
+        shutil.copyfile(mix, kept)
+    project.keep_answer(stage)
+
+
+def _write(project: Project, origin: Origin, stages: list[StageRecord]) -> None:
+    """Write all files for the last of some stages; the record last, so that a half is noticed."""
+    write_updates(project, stages, origin.folder or "files by pattern")
+    previous = stages[-2].name if len(stages) > 1 else None
+    write_stage(project, NextStage(stages[-1].name, previous, stages[-1].frozen))
+    project.save(origin, stages)
 
 
 def _say(*lines: str) -> None:

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from olmix.corpus.hub import PASSING_FAULTS, Hub, NotFoundError, RemoteFile
+from olmix.corpus.hub import PASSING_FAULTS, FolderHub, Hub, NotFoundError, RemoteFile
 from olmix.corpus.lock import only_run
 from olmix.corpus.sources import TextSource, path_matches
 from olmix.errors import OlmixError
@@ -50,9 +50,12 @@ class DownloadPlan:
 
 
 def plan_download(
-    source: TextSource, to: str | Path, hub: Hub, max_files: int | None = None
+    source: TextSource, to: str | Path | None, hub: Hub | FolderHub, max_files: int | None = None
 ) -> DownloadPlan:
-    """Ask the hub which files a source has (the first ``max_files`` of each domain)."""
+    """Ask the hub which files a source has (the first ``max_files`` of each domain).
+
+    A dataset of which ``to`` has some already stays at the commit of its first fetch.
+    """
     if source.local:
         raise OlmixError(f"source {source.name!r} is read from its 'paths': nothing to download")
     if source.unavailable or not source.dataset:
@@ -74,7 +77,7 @@ def plan_download(
         chosen.update(found[:max_files])
     for path in list(chosen):
         labels = source.labels_of(Path(path))
-        if labels is not None:
+        if labels is not None and source.classifier is None:
             file = listing.one(posixpath.normpath(labels.as_posix()))
             chosen[file.path] = file
     files = tuple(chosen[path] for path in sorted(chosen))
@@ -84,7 +87,7 @@ def plan_download(
 def download(
     plan: DownloadPlan,
     to: str | Path,
-    hub: Hub,
+    hub: Hub | FolderHub,
     *,
     connections: int = 4,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
@@ -141,7 +144,9 @@ def verify_downloads(to: str | Path) -> Iterator[tuple[str, str]]:
             yield f"{dataset}/{path}", problem
 
 
-def _read_checksums(to: str | Path) -> dict:
+def _read_checksums(to: str | Path | None) -> dict:
+    if to is None:
+        return {}
     path = Path(to) / CHECKSUMS
     return read_json(path) if path.is_file() else {}
 
@@ -182,7 +187,7 @@ def _check_space(plan: DownloadPlan, to: Path) -> None:
 class _Listing:
     """The dataset's files, each folder asked for once."""
 
-    def __init__(self, hub: Hub, dataset: str, commit: str) -> None:
+    def __init__(self, hub: Hub | FolderHub, dataset: str, commit: str) -> None:
         self._hub, self._dataset, self._commit = hub, dataset, commit
         self._folders: dict[str, list[RemoteFile]] = {}
 
@@ -215,7 +220,7 @@ class _Listing:
 class _Fetcher:
     """Brings files of one plan here; `stop` makes every thread leave its file as it is."""
 
-    def __init__(self, hub: Hub, plan: DownloadPlan, root: Path) -> None:
+    def __init__(self, hub: Hub | FolderHub, plan: DownloadPlan, root: Path) -> None:
         self._hub, self._plan, self._root = hub, plan, root
         self._stopped = threading.Event()
 

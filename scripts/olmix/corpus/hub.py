@@ -10,11 +10,13 @@ import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Any
 
 from olmix.errors import OlmixError
+from olmix.files import sha256
 
-__all__ = ["Hub", "NotFoundError", "RemoteFile"]
+__all__ = ["FolderHub", "Hub", "NotFoundError", "RemoteFile", "open_hub"]
 
 PUBLIC = "https://huggingface.co"
 TIMEOUT_SECONDS = 60
@@ -126,6 +128,19 @@ class Hub:
         headers = {"Range": f"bytes={start}-"} if start else {}
         return self._request(url, dataset, headers)
 
+    def model_file(self, repository: str, revision: str, path: str) -> bytes:
+        """A small file of a repository of models, whole."""
+        url = f"{self.endpoint}/{repository}/resolve/{revision}/{urllib.parse.quote(path)}"
+        for attempt in range(self.retries + 1):
+            try:
+                with self._request(url, repository) as response:
+                    return response.read()
+            except PASSING_FAULTS as error:
+                if attempt == self.retries:
+                    raise OlmixError(f"{url}: no answer ({error})") from error
+                self.pause(attempt)
+        raise AssertionError("unreachable")
+
     def pause(self, attempt: int) -> None:
         """Wait before the next attempt."""
         time.sleep(self.pause_seconds * 2**attempt)
@@ -161,3 +176,69 @@ class Hub:
             if error.code in (408, 416, 429) or error.code >= 500:
                 raise
             raise OlmixError(f"{url}: refused (HTTP {error.code})") from None
+
+
+class FolderHub:
+    """A folder laid out like a hub, ``<root>/<dataset>/<path>``: a mirror, or a rehearsal's text.
+
+    It answers like `Hub`, so that what reads it goes through the same steps.
+    """
+
+    retries = 0
+
+    def __init__(self, root: str | Path) -> None:
+        """Name the folder; it must be there."""
+        self.root = Path(root)
+        if not self.root.is_dir():
+            raise OlmixError(f"{root}: no such folder, expected a mirror of the hub")
+
+    def revision(self, dataset: str, revision: str) -> str:
+        """The revision that is asked for: a folder holds one."""
+        return revision
+
+    def files(self, dataset: str, commit: str, folder: str = "") -> Iterator[RemoteFile]:
+        """Every file of a dataset under a folder, with its hashes."""
+        root = self.root / dataset
+        if not (root / folder).is_dir():
+            raise NotFoundError(f"{root / folder}: no such folder")
+        for path in sorted((root / folder).rglob("*")):
+            if path.is_file():
+                name = path.relative_to(root).as_posix()
+                yield RemoteFile(name, path.stat().st_size, sha256(path), "")
+
+    def open(self, dataset: str, commit: str, path: str, start: int = 0) -> "_LocalBytes":
+        """The bytes of a file from ``start`` on."""
+        return _LocalBytes(self.root / dataset / path, start)
+
+    def model_file(self, repository: str, revision: str, path: str) -> bytes:
+        """A small file of a repository of models, whole."""
+        found = self.root / repository / path
+        if not found.is_file():
+            raise NotFoundError(f"{found}: no such file")
+        return found.read_bytes()
+
+    def pause(self, attempt: int) -> None:
+        """A folder needs no patience."""
+
+
+class _LocalBytes:
+    """A file opened as an HTTP response is: with a status, readable, closed by ``with``."""
+
+    def __init__(self, path: Path, start: int) -> None:
+        self.status = 206 if start else 200
+        self._file = path.open("rb")
+        self._file.seek(start)
+
+    def __enter__(self) -> "_LocalBytes":
+        return self
+
+    def __exit__(self, *trace: object) -> None:
+        self._file.close()
+
+    def read(self, size: int) -> bytes:
+        return self._file.read(size)
+
+
+def open_hub(where: str, token: str | None = None) -> Hub | FolderHub:
+    """The hub at an address, or the mirror of it in a folder."""
+    return Hub(where, token) if where.startswith(("http://", "https://")) else FolderHub(where)

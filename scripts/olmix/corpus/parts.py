@@ -10,12 +10,13 @@ import os
 import shutil
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
+from olmix.corpus.edits import EDITS
 from olmix.corpus.sources import TextSource, read_labels
 from olmix.corpus.store import DTYPES, TokenizerInfo, folder_name
 from olmix.corpus.text import BrokenLine, Document, read_documents
@@ -69,6 +70,7 @@ class PartJob:
                 "text_field": self.source.text_field,
                 "domain": self.domain,
                 "column": self.source.column,
+                **({"edit": self.source.edit} if self.source.edit else {}),
                 "routes": sorted([repr(value), name] for value, name in self.source.routes.items()),
             }
         )
@@ -133,6 +135,7 @@ def tokenize_part(job: PartJob, folder: Path, wanted: Collection[str]) -> PartRe
 def _routed_documents(job: PartJob, result: PartResult) -> Iterator[tuple[str, Document]]:
     """The file's documents with their domains; the rest is counted in ``result``."""
     source = job.source
+    edit = EDITS[source.edit] if source.edit else None
     labels_path = source.labels_of(job.path)
     labels = None if labels_path is None else read_labels(labels_path)
     for entry in read_documents(job.path, source.text_field, source.column):
@@ -147,7 +150,7 @@ def _routed_documents(job: PartJob, result: PartResult) -> Iterator[tuple[str, D
             value = labels[entry.line - 1].item() if labels is not None else entry.value
             domain = source.routes.get(value, "") if _hashable(value) else ""
         if domain:
-            yield domain, entry
+            yield domain, replace(entry, text=edit(entry.text)) if edit else entry
         else:
             result.other += 1
     if labels is not None and len(labels) != result.lines:

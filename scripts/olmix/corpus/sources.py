@@ -19,13 +19,14 @@ import fnmatch
 import glob
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from olmix.config_files import check_keys, read_config
+from olmix.corpus.edits import EDITS
 from olmix.corpus.store import folder_name
 from olmix.corpus.text import text_format
 from olmix.errors import OlmixError
@@ -43,16 +44,21 @@ __all__ = [
 DATASET = r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?"
 KEYS = (
     "access",
+    "classifier",
     "column",
     "dataset",
     "domains",
+    "edit",
     "files",
+    "files_of",
     "labels",
     "licence",
     "note",
     "paths",
     "revision",
+    "shards",
     "text_field",
+    "tokens",
     "unavailable",
     "verified",
 )
@@ -73,6 +79,14 @@ class TextSource:
     revision: str = "main"
     unavailable: str | None = None
     local: bool = True  # patterns are paths here, not paths inside the dataset
+    # Makes the labels: its repository, revision and whether that may bring code.
+    classifier: Mapping[str, Any] | None = None
+    edit: str | None = None  # a name of `olmix.corpus.edits`
+    files_of: str | None = None  # the source whose downloaded files it reads, too
+    shards: int = 1  # over how many jobs its files are spread
+    tokens: float | None = None  # about how many there are to fetch
+    licence: str = "not stated"
+    access: str = "open"
 
     @property
     def domains(self) -> list[str]:
@@ -98,6 +112,15 @@ class TextSource:
             domain: find_files([root + pattern for pattern in patterns], domain or self.name)
             for domain, patterns in self.patterns.items()
         }
+
+    def only(self, files: Mapping[str, list[Path]]) -> "TextSource":
+        """The same source with some files, by domain; domains without any are left out."""
+        kept = {
+            domain: tuple(glob.escape(str(path)) for path in paths)
+            for domain, paths in files.items()
+            if paths
+        }
+        return replace(self, patterns=kept, local=True)
 
     def labels_of(self, path: Path) -> Path | None:
         """The file of labels that goes with a file of documents."""
@@ -196,7 +219,37 @@ def _source(name: str, entry: Any, where: str) -> TextSource:
         revision=str(entry.get("revision", "main")),
         unavailable=None if local else entry.get("unavailable"),
         local=local,
+        classifier=_classifier(entry, where),
+        edit=_edit(entry.get("edit"), where),
+        files_of=None if local else entry.get("files_of"),
+        shards=_count(entry.get("shards", 1), where),
+        tokens=entry.get("tokens"),
+        licence=str(entry.get("licence", "not stated")),
+        access=str(entry.get("access", "open")),
     )
+
+
+def _classifier(entry: Mapping[str, Any], where: str) -> dict[str, Any] | None:
+    given = entry.get("classifier")
+    if given is None:
+        return None
+    keys = ("repository", "revision", "remote_code")
+    if not isinstance(given, dict) or "labels" not in entry:
+        raise OlmixError(f"{where}: a classifier needs 'repository', and 'labels' to write")
+    check_keys(given, keys, ("repository",), where=f"{where}, classifier")
+    return dict(given)
+
+
+def _edit(name: Any, where: str) -> str | None:
+    if name is not None and name not in EDITS:
+        raise OlmixError(f"{where}: edit {name!r}, expected one of {', '.join(EDITS)}")
+    return name
+
+
+def _count(value: Any, where: str) -> int:
+    if type(value) is not int or value < 1:
+        raise OlmixError(f"{where}: shards is {value!r}, expected 1 or more")
+    return value
 
 
 def _routes(domains: Any, where: str) -> dict[Any, str]:

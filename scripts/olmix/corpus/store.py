@@ -22,7 +22,7 @@ import numpy as np
 from olmix.errors import OlmixError
 from olmix.files import content_hash, read_json, sha256, write_json
 
-__all__ = ["Corpus", "StoreWriter", "TokenStore", "TokenizerInfo", "folder_name"]
+__all__ = ["Corpus", "StoreWriter", "TokenStore", "TokenizerInfo", "folder_name", "join_stores"]
 
 MANIFEST = "manifest.json"
 DTYPES: dict[str, np.dtype[Any]] = {"uint16": np.dtype("<u2"), "uint32": np.dtype("<u4")}
@@ -178,6 +178,41 @@ class StoreWriter:
             self.folder.rename(old)
         self._temporary.rename(self.folder)
         shutil.rmtree(old, ignore_errors=True)
+
+
+def join_stores(folders: Sequence[str | Path], out: str | Path) -> dict[str, Any]:
+    """One store of several of the same domain, by hard links: nothing is copied.
+
+    Where the file system has none across the two places, links by name take their place. Returns
+    the manifest.
+    """
+    stores = [TokenStore.open(folder) for folder in folders]
+    first, out = stores[0], Path(out)
+    for store in stores[1:]:
+        if (store.domain, store.tokenizer) != (first.domain, first.tokenizer):
+            raise OlmixError(f"{store.folder}: not of the domain and tokenizer of {first.folder}")
+    temporary = out.with_name(f".{out.name}.{uuid.uuid4().hex[:12]}.tmp")
+    temporary.mkdir(parents=True)
+    shards: list[dict[str, Any]] = []
+    for store in stores:
+        for shard in store.manifest["shards"]:
+            name = f"{len(shards):05d}.bin"
+            _link(store.folder / shard["file"], temporary / name)
+            shards.append({**shard, "file": name})
+    keys = ("tokens", "bytes", "documents")
+    total = {key: sum(shard[key] for shard in shards) for key in keys}
+    manifest = {**first.manifest, **total, "shards": shards}
+    write_json(temporary / MANIFEST, manifest)
+    shutil.rmtree(out, ignore_errors=True)
+    temporary.rename(out)
+    return manifest
+
+
+def _link(there: Path, here: Path) -> None:
+    try:
+        here.hardlink_to(there)
+    except OSError:
+        here.symlink_to(there.resolve())
 
 
 class TokenStore:

@@ -73,10 +73,12 @@ def tokenize(
     processes: int = 1,
     max_broken: float = 0.001,
     on_progress: Callable[[TokenizingProgress], None] = lambda progress: None,
+    may_be_empty: bool = False,
 ) -> list[DomainSummary]:
     """Tokenise every domain of ``sources`` into a folder of ``out``; finished work is kept.
 
-    ``max_broken`` is the largest share of broken lines allowed in a source.
+    ``max_broken`` is the largest share of broken lines allowed in a source. ``may_be_empty``: a
+    domain without a document is left out, as in one of many shards, and not refused.
     """
     if processes < 1:
         raise OlmixError(f"{processes} processes: expected at least 1")
@@ -86,10 +88,12 @@ def tokenize(
     _, info = load_tokenizer(tokenizer_path, end_of_text)
     jobs = _plan(sources, downloads, tokenizer_path, end_of_text, info)
     try:
-        record = _run(jobs, out, info, tokenizer_path, processes, max_broken, on_progress)
+        record = _run(
+            jobs, out, info, tokenizer_path, processes, max_broken, on_progress, may_be_empty
+        )
     except OSError as error:  # a full disk, a file that vanished: finished parts are kept
         raise OlmixError(f"{error.filename or out}: {error.strerror or error}") from error
-    return [_summary(out, domain, record[domain]) for domain in sorted(jobs)]
+    return [_summary(out, domain, record[domain]) for domain in sorted(jobs) if domain in record]
 
 
 def _run(
@@ -100,6 +104,7 @@ def _run(
     processes: int,
     max_broken: float,
     on_progress: Callable[[TokenizingProgress], None],
+    may_be_empty: bool,
 ) -> dict:
     """Make what is not there yet; returns the record of all domains."""
     with only_run(out):
@@ -114,6 +119,8 @@ def _run(
         }
         _tokenize_parts(pending, out / PARTS, processes, max_broken, on_progress)
         for domain, parts in pending.items():
+            if may_be_empty and not _documents(out, domain, parts):
+                continue
             record[domain] = _assemble(out, domain, parts, info)
             write_json(out / RECORD, record)
             for job in parts:
@@ -304,6 +311,11 @@ class _Tally:
                 f"source {name!r}: {broken} of {lines} lines are broken, more than the allowed "
                 f"share of {self._max_broken:g}; mend them or raise --max-broken"
             )
+
+
+def _documents(out: Path, domain: str, parts: list[PartJob]) -> int:
+    blocks = (part_record(out / PARTS / job.key).blocks.get(domain, []) for job in parts)
+    return sum(documents for found in blocks for _, _, documents in found)
 
 
 def _assemble(out: Path, domain: str, parts: list[PartJob], info: TokenizerInfo) -> dict:

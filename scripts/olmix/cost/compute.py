@@ -8,12 +8,13 @@ N parameters outside both vocabulary matrices, V·d of the output layer (the inp
 look-up), and L layers of causal attention of width d, each position looking at T/2 others on
 average. Backward counts twice forward; what is computed twice to save memory is not counted.
 
-Seconds of a run on G devices: FLOPs / (G · peak · utilisation) + steps · step_seconds.
+Seconds of a run on G devices: FLOPs / (G · peak · utilisation) + steps · step_seconds, or, where
+`snakemake preflight` has measured the model, steps · the seconds that its steps took.
 """
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -22,6 +23,7 @@ from olmix.model.logits import loss_memory
 from olmix.model.shapes import ModelShape, shape
 from olmix.training.presets import preset
 from olmix.training.settings import whole_batches
+from olmix.training.sharding import GRADIENT_BYTES, shards_of
 
 __all__ = ["JobRequest", "Machine", "RunCost", "RunSize", "run_size", "training_flops"]
 
@@ -50,15 +52,19 @@ class Machine:
     process_mb: int
     device_gb: float
     devices: int
+    checkpoint_minutes: float = 10.0
+    measured: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What `snakemake preflight` has measured of models (`olmix.cost.measured`)."""
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> "Machine":
         """The hardware from the table of a scale file."""
-        names = [entry.name for entry in fields(cls)]
-        for name in names:
-            if name not in record:
-                raise OlmixError(f"hardware: key '{name}' is missing")
-        return cls(**{name: record[name] for name in names})
+        for entry in fields(cls):
+            needed = entry.default is MISSING and entry.default_factory is MISSING
+            if needed and entry.name not in record:
+                raise OlmixError(f"hardware: key '{entry.name}' is missing")
+        known = [entry.name for entry in fields(cls) if entry.name in record]
+        return cls(**{name: record[name] for name in known})
 
     @property
     def flops_per_second(self) -> float:
@@ -141,6 +147,34 @@ class RunCost:
         """GPUs that a run takes, or the one core it runs on."""
         return max(1, self.model["gpu"])
 
+    @cached_property
+    def measured(self) -> Mapping[str, Any] | None:
+        """What was measured of this model, if it was then what it is now."""
+        found = self.machine.measured.get(self.name)
+        return found if found is not None and found["of"] == self.subject else None
+
+    @property
+    def subject(self) -> list[Any]:
+        """What a measurement of the model is about."""
+        return [
+            self.model["shape"],
+            self.size.sequence_length,
+            self.size.batch_size,
+            self.processes,
+            self.model.get("nodes", 1),
+        ]
+
+    @property
+    def sharding(self) -> str:
+        """How processes share the weights: as the scale says, or as was measured to be fastest."""
+        best = "node" if self.measured is None else self.measured["sharding"]
+        return self.model.get("sharding", best)
+
+    @property
+    def checkpoint_seconds(self) -> int:
+        """Seconds between two checkpoints of a run."""
+        return round(60 * self.machine.checkpoint_minutes)
+
     @property
     def processes(self) -> int:
         """Processes that share the batch: one per device, unless the scale says otherwise."""
@@ -154,23 +188,30 @@ class RunCost:
 
     def hours(self, evaluations: float = 1) -> float:
         """Hours that one run takes, with ``evaluations`` times all tasks."""
-        computing = self.flops / (self.devices * self.machine.flops_per_second)
-        seconds = computing + self.size.steps * self.machine.step_seconds
-        return seconds / 3600 + evaluations * self.machine.evaluation_minutes / 60
+        evaluating = self.machine.evaluation_minutes
+        if self.measured is None:
+            computing = self.flops / (self.devices * self.machine.flops_per_second)
+            seconds = computing + self.size.steps * self.machine.step_seconds
+        else:
+            seconds = self.size.steps * self.measured["step_seconds"]
+            evaluating = self.measured["evaluation_minutes"]
+        # All processes score together.
+        return seconds / 3600 + evaluations * evaluating / 60 / self.processes
 
     def training_request(self, runs: int, evaluations: int = 1) -> JobRequest:
         """What a job asks for that trains ``runs`` runs one after the other."""
         micro_batch = self._micro_batch()
-        on_node = self.processes // self.model.get("nodes", 1)
-        host = on_node * self.machine.process_mb * 1e6 + CHECKPOINT_BYTES * self.shape.parameters
+        host = (
+            self._on_node * self.machine.process_mb * 1e6 + CHECKPOINT_BYTES * self.shape.parameters
+        )
         if not self.model["gpu"]:
             host += self._device_bytes(micro_batch)
         return JobRequest(self._minutes(runs * self.hours(evaluations)), _mb(host), micro_batch)
 
-    def evaluation_request(self, runs: int) -> JobRequest:
-        """What a job asks for that scores ``runs`` finished runs on one device."""
-        host = self.machine.process_mb * 1e6 + CHECKPOINT_BYTES * self.shape.parameters
-        return JobRequest(self._minutes(runs * self.machine.evaluation_minutes / 60), _mb(host), 1)
+    @property
+    def _on_node(self) -> int:
+        """Processes on each node."""
+        return self.processes // self.model.get("nodes", 1)
 
     def _minutes(self, hours: float) -> int:
         """Minutes to ask for: some to spare, but no more than a job may have at a time."""
@@ -178,10 +219,16 @@ class RunCost:
         return min(math.ceil(wanted), self.machine.longest_job)
 
     def _device_bytes(self, micro_batch: int) -> float:
-        """Memory of one device with that many sequences in it; states are sharded over all."""
+        """Memory of one device with that many sequences in it.
+
+        Sharded gradients of several micro batches are added up whole, before they are shared out.
+        """
         parameters = self.shape.parameters
         tokens = micro_batch * self.size.sequence_length
-        states = parameters * STATE_BYTES / self.processes
+        shards = shards_of(self.sharding, self.processes, self._on_node)
+        states = parameters * STATE_BYTES / shards
+        if shards > 1 and micro_batch * self.processes < self.size.batch_size:
+            states += parameters * GRADIENT_BYTES
         copies = parameters * COPY_BYTES + loss_memory(self.shape) if self.model["gpu"] else 0
         # Without a GPU everything is float32 and the logits of tiny vocabularies are held whole.
         width = 1 if self.model["gpu"] else 2
@@ -196,6 +243,8 @@ class RunCost:
                 f"model '{self.name}': a batch of {self.size.batch_size} sequences cannot be split "
                 f"evenly over {self.processes} processes"
             )
+        if self.measured is not None:
+            return self.measured["micro_batch"]
         room = self.machine.device_gb * 1e9
         for micro_batch in range(rows, 0, -1):
             if rows % micro_batch == 0 and self._device_bytes(micro_batch) <= room:

@@ -1,4 +1,4 @@
-"""What a job that trains or evaluates asks its scheduler for: GPUs, nodes and tasks.
+"""What a job that trains asks its scheduler for: GPUs, nodes and tasks.
 
 A scale says how many GPUs and nodes a model takes; whether a job asks for them by SLURM's
 ``--gpus`` or by ``--gres`` is the cluster's affair and comes from the config.
@@ -10,7 +10,7 @@ from typing import Any
 from olmix.errors import OlmixError
 from olmix.study.scale import Scale
 
-__all__ = ["GpuRequest", "evaluation_requests", "training_requests"]
+__all__ = ["GpuRequest", "training_requests"]
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,6 @@ def training_requests(scale: Scale, gpu_request: str) -> dict[str, GpuRequest]:
             raise OlmixError(f"{where}: {nodes} nodes; only the target is trained on several")
         requests[name] = _training(model, gpu_request, where)
     return requests
-
-
-def evaluation_requests(scale: Scale, gpu_request: str) -> dict[str, GpuRequest]:
-    """What evaluating each model asks for: one GPU where training it asks for any."""
-    return {
-        name: GpuRequest(processes=1, **_gpus(1, 1, gpu_request)) if model["gpu"] else GpuRequest(0)
-        for name, model in scale["models"].items()
-    }
 
 
 def _training(model: dict[str, Any], gpu_request: str, where: str) -> GpuRequest:

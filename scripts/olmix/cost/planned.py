@@ -27,11 +27,12 @@ def planned_swarms(jobs: Jobs) -> dict[str, dict[str, Any]]:
 
 
 def planned_questions(jobs: Jobs, questions: dict[str, Question]) -> dict[str, dict[str, Any]]:
-    """Every question with the swarms it needs and the figures it draws."""
+    """Every question with its swarms and figures, and whether `snakemake` makes it unasked."""
     return {
         name: {
             "swarms": sorted(jobs.plan.needed_swarms(name)),
             "figures": list(question.figures),
+            "unasked": question.paper or jobs.plan.scale.ours,
         }
         for name, question in questions.items()
     }

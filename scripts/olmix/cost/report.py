@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from olmix.cost.columns import aligned
 from olmix.cost.compute import Machine, RunCost
 from olmix.errors import OlmixError
 from olmix.files import read_json
@@ -102,9 +103,10 @@ class StudyCost:
         return swarm["runs"] * run.devices * run.hours(swarm["scored"])
 
     def question_rows(self) -> list[dict[str, Any]]:
-        """One row per question, then all together; swarms that they share count once there."""
+        """One row per question, then all that is made unasked; shared swarms count once there."""
         needs = {name: question["swarms"] for name, question in self.questions.items()}
-        needs[ALL] = sorted(set().union(*needs.values()))
+        unasked = [needs[n] for n, question in self.questions.items() if question["unasked"]]
+        needs[ALL] = sorted(set().union(*unasked))
         return [self._question_row(name, swarms) for name, swarms in needs.items()]
 
     def _question_row(self, question: str, names: Sequence[str]) -> dict[str, Any]:
@@ -192,9 +194,18 @@ def cost_lines(scale: str, cost: StudyCost, *, trained: bool = True) -> list[str
         f"Assumed: {machine.peak_tflops:g} TFLOP/s peak per {unit}, {machine.utilisation:.0%} of "
         f"it reached, {machine.step_seconds:g} s more per step, {machine.evaluation_minutes:g} min "
         "per evaluation (`hardware` in the scale's file).",
+        *_measured_lines(cost),
         "FLOPs of a run are (6(N + Vd) + 6LTd)D. Times keep the order of the swarms, each stage "
         "waiting for the one before, and count no queue.",
     ]
+
+
+def _measured_lines(cost: StudyCost) -> list[str]:
+    """Which models the numbers are measured for, not assumed."""
+    names = [name for name, run in cost.runs.items() if run.measured is not None]
+    if not names:
+        return ["`snakemake preflight` measures what is assumed."]
+    return [f"Not assumed but measured by `snakemake preflight`: {', '.join(names)}."]
 
 
 def _time_unit(cost: StudyCost) -> tuple[str, int]:
@@ -223,7 +234,7 @@ def _question_lines(cost: StudyCost) -> list[str]:
         )
         for row in cost.question_rows()
     ]
-    return [*_table(header, rows), "Runs that questions share count once in 'all'."]
+    return [*aligned(header, rows), "Runs that questions share count once in 'all'."]
 
 
 def _model_lines(cost: StudyCost) -> list[str]:
@@ -248,7 +259,7 @@ def _model_lines(cost: StudyCost) -> list[str]:
         )
         for row in cost.model_rows()
     ]
-    return ["One run of each model, and what a job asks for", *_table(header, rows)]
+    return ["One run of each model, and what a job asks for", *aligned(header, rows)]
 
 
 def _strategy_lines(cost: StudyCost) -> list[str]:
@@ -265,22 +276,9 @@ def _strategy_lines(cost: StudyCost) -> list[str]:
     return [
         "Proxy runs of the updates for one seed: counted over all stages as the paper does, and",
         "trained here for the strategy alone (all else is drawn from pools that strategies share)",
-        *_table(header, rows),
+        *aligned(header, rows),
         f"All seeds: {counted:,} counted; trained are {alone:,}, and {pools:,} of the pools.",
         "",
-    ]
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Aligned columns: words to the left, numbers to the right."""
-    widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
-    words = [i == 0 or not rows[0][i][:1].isdigit() for i in range(len(header))]
-    return [
-        "  ".join(
-            cell.ljust(width) if word else cell.rjust(width)
-            for cell, width, word in zip(row, widths, words, strict=True)
-        ).rstrip()
-        for row in (header, *rows)
     ]
 
 

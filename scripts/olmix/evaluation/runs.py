@@ -6,18 +6,21 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from olmix import __version__
 from olmix.errors import OlmixError
-from olmix.evaluation.bpb import evaluate
+from olmix.evaluation.bpb import arithmetic, evaluate
 from olmix.evaluation.tokens import TokenisedSuite
 from olmix.files import read_json
 from olmix.model.weights import load_model, read_metadata
 
-__all__ = ["check_run", "evaluate_run"]
+if TYPE_CHECKING:
+    from olmix.training.distributed import Processes
+
+__all__ = ["check_run", "evaluate_run", "of_run"]
 
 
 def check_run(run_folder: str | Path, suite: TokenisedSuite) -> str:
@@ -49,15 +52,16 @@ def evaluate_run(
     run_folder: str | Path,
     suite: TokenisedSuite,
     *,
-    device: str = "cpu",
+    device: str | torch.device = "cpu",
     batch_tokens: int = 4096,
     max_instances: int | None = None,
-    precision: str = "float32",
+    precision: str = "auto",
     on_progress: Callable[[int, int], None] | None = None,
+    team: "Processes | None" = None,
 ) -> dict[str, Any]:
-    """Score a run's final weights; the result is what ``eval.json`` holds."""
+    """Score a run's final weights, as `evaluate` does; the result is what ``eval.json`` holds."""
     settings_hash = check_run(run_folder, suite)
-    result = evaluate(
+    score = evaluate(
         load_model(Path(run_folder) / "weights.safetensors", device),
         suite,
         device=device,
@@ -65,17 +69,20 @@ def evaluate_run(
         max_instances=max_instances,
         precision=precision,
         on_progress=on_progress,
+        team=team,
     )
-    return result | {"run": settings_hash, "provenance": _provenance(device, precision)}
+    return of_run(score, settings_hash, device, precision)
 
 
-def _provenance(device: str, precision: str) -> dict[str, Any]:
-    """Where, when and with what the numbers were computed."""
-    return {
+def of_run(
+    score: dict[str, Any], settings_hash: str, device: str | torch.device, precision: str
+) -> dict[str, Any]:
+    """A model's score with the run it is of, and where, when and with what it was computed."""
+    provenance = {
         "host": platform.node(),
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
-        "device": device,
-        "precision": precision,
+        "device": str(device),
+        "precision": arithmetic(precision, device),
         "versions": {
             "olmix": __version__,
             "python": platform.python_version(),
@@ -84,3 +91,4 @@ def _provenance(device: str, precision: str) -> dict[str, Any]:
         },
         "slurm_job": os.environ.get("SLURM_JOB_ID"),
     }
+    return score | {"run": settings_hash, "provenance": provenance}

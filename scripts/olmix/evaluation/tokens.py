@@ -11,7 +11,7 @@ from olmix.errors import OlmixError
 from olmix.evaluation.suite import Suite, Task
 from olmix.files import sha256
 
-__all__ = ["PaddedBatch", "TokenisedInstances", "TokenisedSuite", "evenly_spaced"]
+__all__ = ["PaddedBatch", "TokenisedInstances", "TokenisedSuite", "evenly_spaced", "lay_out"]
 
 _ROWS_AT_ONCE = 1000  # texts handed to the tokenizer at a time: bounds its memory
 
@@ -77,7 +77,7 @@ class TokenisedSuite:
         """Padded batches of at most ``batch_tokens`` tokens (one row at least), longest first."""
         key = (context_length, batch_tokens, max_instances)
         if key not in self._batches:
-            self._batches[key] = _lay_out(self.instances(max_instances), *key[:2])
+            self._batches[key] = lay_out(self.instances(max_instances), *key[:2])
         return self._batches[key]
 
     def _tokenise(self, max_instances: int | None) -> TokenisedInstances:
@@ -154,7 +154,7 @@ def _windows(prompt: int, gold: int, context_length: int) -> Iterator[tuple[int,
         yield max(0, stop - context_length - 1), stop, stop - scored_from
 
 
-def _lay_out(
+def lay_out(
     instances: TokenisedInstances, context_length: int, batch_tokens: int
 ) -> list[PaddedBatch]:
     """Sort the stretches by length, longest first, and cut them into padded batches."""

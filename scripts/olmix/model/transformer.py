@@ -47,11 +47,12 @@ class RMSNorm(nn.Module):
         self.eps = eps
 
     def forward(self, x: Tensor) -> Tensor:
-        """Normalise ``x`` (..., d); under autocast in the weight's float32, not in bfloat16."""
-        x = x.to(self.weight.dtype)
+        """Normalise ``x`` (..., d), never in bfloat16: not under autocast, nor when sharded."""
+        precise = torch.promote_types(self.weight.dtype, torch.float)
+        x, weight = x.to(precise), self.weight.to(precise)
         if x.device.type == "cpu":
-            return RMSNormalisation.apply(x, self.weight, self.eps)
-        return F.rms_norm(x, x.shape[-1:], eps=self.eps) * self.weight
+            return RMSNormalisation.apply(x, weight, self.eps)
+        return F.rms_norm(x, x.shape[-1:], eps=self.eps) * weight
 
 
 class Attention(nn.Module):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-__all__ = ["Batch", "batches_of", "in_processes"]
+__all__ = ["Batch", "batches_of", "end_with_parent", "file_size", "in_processes"]
 
 BATCH_BYTES = 2**24
 # What opening a file costs, in bytes read meanwhile.
@@ -83,7 +83,7 @@ def _results(
     # Spawned, not forked: libraries in this process may have threads.
     context = multiprocessing.get_context("spawn")
     workers = min(processes, len(batches))
-    with ProcessPoolExecutor(workers, context, initializer=_watch_parent) as pool:
+    with ProcessPoolExecutor(workers, context, initializer=end_with_parent) as pool:
         try:
             yield from pool.map(work, batches)
         except BaseException:
@@ -91,12 +91,12 @@ def _results(
             raise
 
 
-def _watch_parent() -> None:
-    """See to it that this worker ends with the command that started it."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+def end_with_parent() -> None:
+    """See to it that this worker ends with the command that started it, even if that is killed."""
+    threading.Thread(target=_wait_and_end, daemon=True).start()
 
 
-def _end_with_parent() -> None:
+def _wait_and_end() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

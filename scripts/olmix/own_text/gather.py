@@ -15,7 +15,7 @@ import zstandard
 
 from olmix.files import content_hash, read_json, replacing, write_json
 from olmix.own_text.batches import Batch, batches_of, in_processes
-from olmix.own_text.prints import document_print
+from olmix.own_text.prints import document_prints
 from olmix.own_text.reading import Text, read_texts
 
 __all__ = ["files_print", "gather"]
@@ -42,7 +42,7 @@ def gather(
     processes: int = 1,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> None:
-    """Write the documents of each domain into its folder, but those whose prints are held out."""
+    """Write the documents of each domain into its folder, but those with a held-out print."""
     settings = content_hash([text_field, sorted(f"{entry:x}" for entry in held_out)])
     for domain, paths in files.items():
         _start(folders[domain], content_hash([files_print(paths), settings]))
@@ -78,7 +78,7 @@ def _gather_batch(
 def _documents(batch: Batch, held_out: frozenset[int], text_field: str) -> Iterator[str]:
     for path in batch.files:
         for entry in read_texts(path, text_field):
-            if isinstance(entry, Text) and document_print(entry.text) not in held_out:
+            if isinstance(entry, Text) and held_out.isdisjoint(document_prints(entry.text)):
                 # Half a surrogate pair, which JSON can hold, is no character.
                 yield entry.text.encode("utf-8", "replace").decode("utf-8")
 

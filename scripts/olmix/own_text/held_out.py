@@ -1,7 +1,7 @@
 """Documents that no model trains on, and the tasks made of them: a prompt and its continuation.
 
-Documents are chosen by their prints, so a copy of a held-out document is held out too, in whatever
-domain it lies, and a document that was held out once is again the next time.
+Documents are chosen by their prints, so copies and near copies of a held-out document are held out
+too, in whatever domain they lie, and a document that was held out once is again the next time.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,9 +23,19 @@ FAMILY = "held_out"
 
 
 def chosen_documents(survey: DomainSurvey, share: float = LARGEST_SHARE) -> list[Candidate]:
-    """The documents of a domain to hold out; none where that would be too large a part of it."""
-    most = min(MOST_DOCUMENTS, int(share * survey.documents))
-    return survey.candidates[:most]
+    """The documents of a domain to hold out, none of them near copies of each other.
+
+    None where that would be, with all their copies, too large a part of the domain.
+    """
+    left = share * survey.documents
+    chosen: dict[int, Candidate] = {}
+    for entry in survey.candidates:
+        near = entry.prints.near
+        copies = survey.sample.copies(near)
+        if near not in chosen and copies <= left and len(chosen) < MOST_DOCUMENTS:
+            chosen[near] = entry
+            left -= copies
+    return list(chosen.values())
 
 
 def instances_of(documents: Sequence[Candidate]) -> list[Instance]:

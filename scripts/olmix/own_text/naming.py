@@ -55,7 +55,10 @@ def domains_of_folder(folder: str | Path) -> dict[str, Path]:
 
 
 def domains_of_patterns(options: Iterable[str]) -> dict[str, list[str]]:
-    """Domain -> its patterns, from ``NAME=GLOB`` options; a name may come several times."""
+    """Domain -> its patterns, from ``NAME=GLOB`` options; a name may come several times.
+
+    Patterns come out absolute: the next command may be called from another folder.
+    """
     found: dict[str, list[str]] = {}
     for option in options:
         name, equals, pattern = option.partition("=")
@@ -66,7 +69,9 @@ def domains_of_patterns(options: Iterable[str]) -> dict[str, list[str]]:
                 f"--domain {option}: name {name!r}, expected letters, digits and _.:+- "
                 f"(not {', '.join(RESERVED_NAMES)})"
             )
-        found.setdefault(name, []).append(pattern)
+        here = glob.escape(str(Path.cwd()))  # a folder's own name is no pattern
+        expanded = os.path.expanduser(pattern)  # noqa: PTH111 (a pattern is no path)
+        found.setdefault(name, []).append(f"{here}/{expanded}" if expanded[0] != "/" else expanded)
     return found
 
 
@@ -82,14 +87,14 @@ def matching_patterns(options: Iterable[str]) -> dict[str, list[str]]:
 def domain_files(place: Path | list[str]) -> list[Path]:
     """Every file of a domain in a fixed order: below a folder, the file itself, or by patterns.
 
-    Hidden files and folders are left out; links to folders are followed, each folder once.
+    Hidden files and folders are left out; links to folders are followed, each folder once, but
+    not those to a folder that the domain itself lies in.
     """
     if isinstance(place, list):
         matches = {
             Path(match)
-            # Not Path.glob: the pattern may be absolute or relative, as the user typed it.
             for pattern in place
-            for match in glob.glob(os.path.expanduser(pattern), recursive=True)  # noqa: PTH207, PTH111
+            for match in glob.glob(pattern, recursive=True)  # noqa: PTH207 (Path.glob is relative)
         }
         return sorted({file for match in matches for file in _below(match)})
     return sorted(_below(place))
@@ -99,12 +104,17 @@ def _below(place: Path) -> Iterator[Path]:
     if not place.is_dir():
         yield place
         return
-    seen: set[tuple[int, int]] = set()
+    seen = {_identity(folder) for folder in place.resolve().parents}
     for root, folders, files in os.walk(place, followlinks=True):
-        stat = Path(root).stat()
-        if (stat.st_dev, stat.st_ino) in seen:
+        if _identity(Path(root)) in seen:
             folders.clear()
             continue
-        seen.add((stat.st_dev, stat.st_ino))
+        seen.add(_identity(Path(root)))
         folders[:] = [name for name in folders if not name.startswith(".")]
         yield from (Path(root) / name for name in files if not name.startswith("."))
+
+
+def _identity(folder: Path) -> tuple[int, int]:
+    """What tells a folder from any other, whatever links lead to it."""
+    stat = folder.stat()
+    return stat.st_dev, stat.st_ino

@@ -16,7 +16,8 @@ from olmix.corpus.tokenize import DomainSummary, TokenizingProgress, tokenize
 from olmix.corpus.tokenizer import load_tokenizer
 from olmix.errors import OlmixError
 from olmix.evaluation.suite import Suite, SuiteWriter
-from olmix.files import read_json, replacing, write_json
+from olmix.files import read_json, replacing, sha256, write_json
+from olmix.own_text.batches import file_size
 from olmix.own_text.gather import files_print, gather
 from olmix.own_text.held_out import FAMILY, chosen_documents, instances_of
 from olmix.own_text.naming import domain_files, domains_of_folder, plain_name
@@ -32,11 +33,14 @@ __all__ = [
     "look_at_target",
     "make_corpus",
     "make_suite",
+    "target_folders",
 ]
 
 # A domain of less text is left out: a weight for it would say nothing.
 SMALLEST_BYTES = 10_000
 REPORT_SECONDS = 5.0
+# Bytes that take a moment to read.
+WORTH_A_LINE = 10**7
 
 
 @dataclass(frozen=True)
@@ -79,12 +83,15 @@ def look_at_target(
     project: Project, target: str, text_field: str, processes: int
 ) -> dict[str, Found]:
     """Read the folder that says what the mix is for: a task per sub-folder, or one in all."""
-    folder = Path(target)
+    return _look(project, target_folders(Path(target)), "target", text_field, processes)
+
+
+def target_folders(folder: Path) -> dict[str, Path]:
+    """Task -> its folder, for the folder that says what the mix is for."""
     if not folder.is_dir():
         raise OlmixError(f"--target {folder}: no such folder")
     folders = {name: place for name, place in domains_of_folder(folder).items() if place.is_dir()}
-    places = folders or {plain_name(folder.resolve().name): folder}
-    return _look(project, places, "target", text_field, processes)
+    return folders or {plain_name(folder.resolve().name): folder}
 
 
 def _look(
@@ -101,6 +108,9 @@ def _look(
         if (survey := _known_survey(project.survey(name, kind), keys[name])) is not None:
             known[name] = survey
     unread = {name: paths for name, paths in files.items() if name not in known}
+    size = sum(file_size(path) for paths in unread.values() for path in paths)
+    if size >= WORTH_A_LINE:
+        _tell(f"reading {size / 1e6:,.0f} MB")
     found = survey_domains(
         unread, text_field=text_field, processes=processes, on_progress=progress("reading")
     )
@@ -180,29 +190,42 @@ def _check_folders(project: Project, stored: Mapping[str, str]) -> None:
 def _make_tokenizer(
     project: Project, tokenizing: Tokenizing, shards: Mapping[str, list[Path]], text_bytes: int
 ) -> None:
-    """Make the project's tokenizer, once: a copy of the one given, or one trained on the text."""
-    if project.tokenizer.is_file():
+    """Make the project's tokenizer, once: a copy of the one given, or one trained on the text.
+
+    Asked for another one by a later `init`, what was tokenised is made again.
+    """
+    before = sha256(project.tokenizer) if project.tokenizer.is_file() else None
+    if before is not None and _is_asked_for(tokenizing, project.tokenizer):
         return
     if tokenizing.given is not None:
         load_tokenizer(tokenizing.given)
         with replacing(project.tokenizer) as temporary:
             shutil.copyfile(tokenizing.given, temporary)
-        return
-    words = tokenizing.words or fitting_size(text_bytes, tokenizing.most_words)
-    _tell(f"training a byte-level BPE tokenizer of {words:,} words")
-    train_tokenizer(shards, words, project.tokenizer)
+    else:
+        words = tokenizing.words or fitting_size(text_bytes, tokenizing.most_words)
+        _tell(f"training a byte-level BPE tokenizer of {words:,} words")
+        train_tokenizer(shards, words, project.tokenizer)
+    if before not in (None, sha256(project.tokenizer)):
+        shutil.rmtree(project.corpus, ignore_errors=True)  # another tokenizer's
+
+
+def _is_asked_for(tokenizing: Tokenizing, there: Path) -> bool:
+    """Whether the tokenizer of an earlier call is the one that is asked for now."""
+    if tokenizing.given is not None:
+        return sha256(tokenizing.given) == sha256(there)
+    return tokenizing.words in (None, load_tokenizer(there)[1].vocab_size)
 
 
 def hold_out(found: Mapping[str, Found], others: Mapping[str, Found]) -> dict[str, list[Candidate]]:
     """The documents to hold out of some domains.
 
-    None that another domain, whose text is gathered already, has a copy of: it would be trained on.
+    None that another domain, whose text is gathered already, has (nearly) too: it is trained on.
     """
-    taken = [other.survey.sample.counts for other in others.values()]
+    taken = {near for other in others.values() for near in other.survey.sample.counts}
     chosen = {}
     for name, entry in found.items():
         documents = chosen_documents(entry.survey)
-        chosen[name] = [d for d in documents if not any(d.print in counts for counts in taken)]
+        chosen[name] = [entry for entry in documents if entry.prints.near not in taken]
     return chosen
 
 
@@ -219,9 +242,13 @@ def make_suite(
     with SuiteWriter(folder, f"{project.name}-{stage}") as writer:
         if kept is not None:
             for task in kept.tasks:
-                if task.name not in without and task.name not in documents:
-                    writer.add(task.name, task.family, kept.instances(task))
-                    made += 1
+                if task.name in without or task.name in documents:
+                    continue
+                if task.mean_of:
+                    writer.add_mean(task.name, task.family, task.mean_of, task.about)
+                else:
+                    writer.add(task.name, task.family, kept.instances(task), task.about)
+                made += 1
         for name, chosen in documents.items():
             instances = instances_of(chosen)
             if instances:

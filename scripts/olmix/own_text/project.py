@@ -35,6 +35,11 @@ class Origin:
     target: str | None = None
     suite: str | None = None
 
+    @property
+    def makes_tasks(self) -> bool:
+        """Whether tasks are made from what the domains hold out."""
+        return self.target is None and self.suite is None
+
 
 @dataclass(frozen=True)
 class DomainRecord:
@@ -61,7 +66,8 @@ class StageRecord:
     """The domains of a stage, how they changed, and what is held out so far.
 
     ``sources``: of the parts of a split domain, the source of the whole. ``renamed``: name of a
-    folder now -> name in the mix, where the text is the same under another name.
+    folder now -> name in the mix, where the text is the same under another name. ``frozen``: the
+    domains that keep their ratios to each other.
     """
 
     name: str
@@ -70,6 +76,7 @@ class StageRecord:
     changes: Changes = field(default_factory=Changes)
     sources: dict[str, str] = field(default_factory=dict)
     renamed: dict[str, str] = field(default_factory=dict)
+    frozen: list[str] = field(default_factory=list)
 
     @property
     def tokens(self) -> dict[str, int]:

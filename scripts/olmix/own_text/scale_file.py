@@ -16,6 +16,7 @@ from olmix.files import write_text
 from olmix.model.shapes import shape
 from olmix.own_text.project import Project, StageRecord
 from olmix.own_text.sizing import MOST_TARGETS, ModelSize, Sizing
+from olmix.own_text.speed import BATCH_TOKENS, MOST_INSTANCES
 from olmix.study.methods import OLMIX_ENSEMBLE
 from olmix.training.presets import preset
 
@@ -73,8 +74,8 @@ proxy: proxy
 swarm:
   updates: {{strengths: [0.5, 5.0], min_weight: 0.02}}
 
-# Scoring: tokens at once, and instances of a task (null: all).
-evaluation: {{batch_tokens: 4096, max_instances: null}}
+# Scoring: tokens at once, and how many instances of a task at most, evenly spaced (null: all).
+evaluation: {{batch_tokens: {batch_tokens}, max_instances: {max_instances}}}
 
 # What jobs run on; times of jobs and `snakemake cost` come from it, results do not. peak_tflops is
 # what training did when it was measured. config/scales/tiny.yaml explains every key.
@@ -133,6 +134,8 @@ def write_scale(project: Project, sizing: Sizing, wishes: Wishes, stage: NextSta
         multiplier=sizing.multiplier,
         task_weights="{" + ", ".join(f"{n}: {w}" for n, w in weights.items()) + "}",
         measured=_measured(sizing),
+        batch_tokens=BATCH_TOKENS,
+        max_instances=MOST_INSTANCES,
         models=_models(sizing),
         device=sizing.devices.kind,
         tflops=_tflops(sizing.proxy),

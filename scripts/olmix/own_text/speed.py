@@ -12,12 +12,16 @@ from types import TracebackType
 from typing import Any, Self
 
 from olmix.errors import OlmixError
+from olmix.own_text.batches import end_with_parent
 
-__all__ = ["Devices", "Speed", "Stopwatch"]
+__all__ = ["BATCH_TOKENS", "MOST_INSTANCES", "Devices", "Speed", "Stopwatch"]
 
 SECONDS = 4.0
 # Long enough that no measurement comes to its end.
 STEPS = 20_000
+# How runs are scored: tokens at once, and instances of a task, of which some suites have thousands.
+BATCH_TOKENS = 4096
+MOST_INSTANCES = 64
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ class Stopwatch:
         """Start the processes, which takes some seconds."""
         context = multiprocessing.get_context("spawn")
         cores = len(os.sched_getaffinity(0))
-        self._pool = ProcessPoolExecutor(cores, context)
+        self._pool = ProcessPoolExecutor(cores, context, initializer=end_with_parent)
         kind, found = self._pool.submit(_devices).result()
         self.devices = Devices(kind, self._count or found)
         self._workers = 1 if self.devices.on_gpu else min(cores, self.devices.count)
@@ -167,8 +171,9 @@ def _time_scoring(model: Any, suite: Path, tokenizer: Path) -> float:
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     tasks = TokenisedSuite(Suite.open(suite), tokenizer)
-    tasks.batches(model.context_length, 4096)  # made once for all runs of a job
+    # Made once for all runs of a job.
+    tasks.batches(model.context_length, BATCH_TOKENS, MOST_INSTANCES)
     fresh = Transformer(model).to(device).eval()
     begun = time.monotonic()
-    evaluate(fresh, tasks, device=device, batch_tokens=4096)
+    evaluate(fresh, tasks, device=device, batch_tokens=BATCH_TOKENS, max_instances=MOST_INSTANCES)
     return time.monotonic() - begun

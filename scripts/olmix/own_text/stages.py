@@ -22,7 +22,11 @@ from olmix.own_text.project import DomainRecord, Origin, Project, StageRecord
 from olmix.own_text.survey import Candidate
 from olmix.updates.sequence import INITIAL
 
-__all__ = ["first_stage", "next_stage", "take_part"]
+__all__ = ["NothingChangedError", "first_stage", "next_stage", "take_part"]
+
+
+class NothingChangedError(OlmixError):
+    """There is no next stage: the domains hold what they held."""
 
 
 def take_part(found: Mapping[str, Found]) -> dict[str, Found]:
@@ -76,7 +80,7 @@ def next_stage(
     before = {name: last.domains[name].content_print for name in last.tokens}
     changes = find_changes(before, {name: e.survey.content for name, e in enough.items()})
     if not changes:
-        raise OlmixError(
+        raise NothingChangedError(
             f"nothing changed since stage '{last.name}': the same {len(before)} domains hold the "
             "same documents"
         )
@@ -87,7 +91,7 @@ def next_stage(
     stored = {n: n if v == "1" else f"{n}@{v}" for n, v in versions.items()}
     others = {name: entry for name, entry in enough.items() if name not in new}
     documents = {}
-    if origin.target is None and origin.suite is None:
+    if origin.makes_tasks:
         documents = _documents(project, origin, new, others, processes)
     known = frozenset(int(entry, 16) for entry in last.held_out)
     options = {
@@ -99,7 +103,7 @@ def next_stage(
     summaries = _corpus(project, parts, stored, known, options)
     summaries |= _corpus(project, new, stored, known | _prints(documents), options)
     name = _stage_name(changes, [stage.name for stage in stages])
-    gone = {*changes.removed, *changes.revised} if origin.target is None else set()
+    gone = {*changes.removed, *changes.revised} if origin.makes_tasks else set()
     make_suite(project, name, documents, Suite.open(project.suite(last.name)), gone)
     domains = {}
     for domain, entry in found.items():
@@ -164,7 +168,10 @@ def _record(found: Found, summary: DomainSummary | None, stored: str, version: s
 
 
 def _prints(documents: Mapping[str, Collection[Candidate]]) -> frozenset[int]:
-    return frozenset(entry.print for chosen in documents.values() for entry in chosen)
+    """What copies of some documents are known by, and near copies."""
+    return frozenset(
+        found for chosen in documents.values() for entry in chosen for found in entry.prints
+    )
 
 
 def _hex(prints: Iterable[int]) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from olmix.own_text.batches import Batch, batches_of, in_processes
-from olmix.own_text.prints import ContentPrint, Sample, document_print
+from olmix.own_text.prints import ContentPrint, DocumentPrints, Sample, document_prints
 from olmix.own_text.reading import Skipped, read_texts
 
 __all__ = ["Candidate", "DomainSurvey", "survey_domains"]
@@ -29,6 +29,11 @@ class Candidate:
 
     print: int
     text: str = field(compare=False)
+
+    @property
+    def prints(self) -> DocumentPrints:
+        """Its print and the one that its near copies share."""
+        return document_prints(self.text)
 
 
 @dataclass
@@ -54,13 +59,13 @@ class DomainSurvey:
                 self._skip(path, entry)
                 continue
             recoded = recoded or entry.recoded
-            document = document_print(entry.text)
+            document = document_prints(entry.text)
             self.documents += 1
             self.bytes += len(entry.text.encode("utf-8", "replace"))
-            self.content += ContentPrint(1, document)
-            self.sample.add(document)
+            self.content += ContentPrint(1, document.exact)
+            self.sample.add(document.near)
             if len(entry.text) >= SHORTEST_CANDIDATE:
-                self._keep([Candidate(document, entry.text)])
+                self._keep([Candidate(document.exact, entry.text)])
         self.recoded_files += recoded
 
     def merge(self, other: "DomainSurvey") -> None:

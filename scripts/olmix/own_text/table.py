@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from itertools import combinations
 
+from olmix.own_text.held_out import chosen_documents
 from olmix.own_text.prepare import Found
 from olmix.own_text.prints import shared_documents
-from olmix.own_text.project import StageRecord
+from olmix.own_text.project import Origin, StageRecord
 
 __all__ = ["domain_table", "notes"]
 
@@ -25,7 +26,7 @@ def domain_table(stage: StageRecord) -> list[str]:
     total = sum(stage.tokens.values())
     rows: list[tuple[str, ...]] = [("domain", "files", "documents", "bytes", "tokens", "share")]
     for name, domain in stage.domains.items():
-        share = "left out" if domain.left_out else f"{100 * domain.tokens / total:.1f} %"
+        share = "left out" if domain.left_out else _percent(domain.tokens / total)
         numbers = (domain.files, domain.documents, domain.bytes, domain.tokens)
         rows.append((name, *(f"{number:,}" for number in numbers), share))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
@@ -34,8 +35,12 @@ def domain_table(stage: StageRecord) -> list[str]:
     ]
 
 
-def notes(found: Mapping[str, Found]) -> list[str]:
-    """What is odd: domains left out, files skipped or read in another encoding, copies."""
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %" if share >= 0.0005 else "< 0.1 %"
+
+
+def notes(found: Mapping[str, Found], origin: Origin) -> list[str]:
+    """What is odd: domains left out or without a task, files skipped or recoded, copies."""
     lines = []
     for name, entry in found.items():
         survey = entry.survey
@@ -43,6 +48,11 @@ def notes(found: Mapping[str, Found]) -> list[str]:
             lines.append(f"{name}: stands for {_one_line(entry.place)}")
         if entry.left_out:
             lines.append(f"{name}: left out of the mix: {entry.left_out}")
+        elif origin.makes_tasks and not chosen_documents(survey):
+            lines.append(
+                f"{name}: {survey.documents:,} documents (large files count as several) are too "
+                "few, or too much alike, to hold a tenth out: no task is made of it"
+            )
         for kind, count in survey.skipped.items():
             what = _REASONS[kind].format(s="s" if count > 1 else "")
             examples = survey.examples[kind]
@@ -54,7 +64,7 @@ def notes(found: Mapping[str, Found]) -> list[str]:
             about = "" if survey.sample.share == 1 else "about "
             lines.append(
                 f"{name}: {about}{100 * survey.sample.repeated:.0f} % of its documents are copies "
-                "of another one of it"
+                "of another one of it, or nearly"
             )
     return lines + _shared(found)
 
@@ -72,7 +82,7 @@ def _shared(found: Mapping[str, Found]) -> list[str]:
         if max(shares) > _SHARED:
             about = "" if samples[0].share == samples[1].share == 1 else "about "
             lines.append(
-                f"{one} and {other} share documents: {about}{100 * shares[0]:.0f} % of the first, "
-                f"{100 * shares[1]:.0f} % of the second"
+                f"{one} and {other} share documents, or nearly: {about}{100 * shares[0]:.0f} % of "
+                f"the first, {100 * shares[1]:.0f} % of the second"
             )
     return lines

@@ -12,7 +12,7 @@ from olmix.corpus.tokenizer import END_OF_TEXT_NAMES
 from olmix.errors import OlmixError
 from olmix.files import replacing
 
-__all__ = ["fitting_size", "train_tokenizer"]
+__all__ = ["check_size", "fitting_size", "train_tokenizer"]
 
 # Bytes and an end of text; beyond it merges.
 SMALLEST = 320
@@ -28,10 +28,15 @@ def fitting_size(text_bytes: int, largest: int) -> int:
     return max(SMALLEST, min(wanted, largest))
 
 
-def train_tokenizer(shards: Mapping[str, list[Path]], size: int, path: str | Path) -> None:
-    """Train on a sample of every domain's shards and write a tokenizers JSON file."""
+def check_size(size: int) -> None:
+    """Refuse a vocabulary without room for all bytes."""
     if size < SMALLEST:
         raise OlmixError(f"a vocabulary of {size} words: expected {SMALLEST} or more")
+
+
+def train_tokenizer(shards: Mapping[str, list[Path]], size: int, path: str | Path) -> None:
+    """Train on a sample of every domain's shards and write a tokenizers JSON file."""
+    check_size(size)
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()

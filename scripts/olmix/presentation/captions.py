@@ -10,17 +10,30 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
-__all__ = ["figure_caption", "finding", "table_caption"]
+from olmix.files import read_json
+
+__all__ = ["figure_caption", "finding", "notes", "table_caption"]
 
 
 def figure_caption(question: str, figure: str, answer: Path) -> str:
-    """The caption of a figure: the function of its name, or what it shows and the finding."""
+    """The caption of a figure: the function of its name, or what it shows and the finding.
+
+    What the answer has to note stands at its end.
+    """
     written = getattr(_module(question, "captions"), figure, None)
     if written is not None:
-        return written(answer)
-    drawn = getattr(_module(question, "figures"), figure, None)
-    shown = (drawn.__doc__ or "").split("\n\n")[0].strip() if drawn else ""
-    return f"{shown or f'Figure *{figure}*.'} {finding(question, answer)}"
+        caption = written(answer)
+    else:
+        drawn = getattr(_module(question, "figures"), figure, None)
+        shown = (drawn.__doc__ or "").split("\n\n")[0].strip() if drawn else ""
+        caption = f"{shown or f'Figure *{figure}*.'} {finding(question, answer)}"
+    return " ".join([caption, *(f"{note[0].upper()}{note[1:]}." for note in notes(answer))])
+
+
+def notes(answer: Path) -> list[str]:
+    """What a reader of any figure of an answer should know: the ``notes`` of its summary."""
+    summary = answer / "summary.json"
+    return read_json(summary).get("notes", []) if summary.is_file() else []
 
 
 def table_caption(question: str, table: str, answer: Path) -> str:

@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from itertools import cycle
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
+
+from olmix.presentation.style import PALETTE
 
 __all__ = ["error_curves"]
 
@@ -15,11 +16,10 @@ _MARKERS = ("o", "s", "D", "^", "v", "P")
 def error_curves(axis: plt.Axes, curves: pd.DataFrame, counts: Iterable[int] | None = None) -> None:
     """A curve of the mean error against c for each m, in a band from the lowest to the highest.
 
-    ``counts`` are all m that get a look of their own, dark for few domains and light for many.
+    ``counts`` are all m that get a look of their own.
     """
     counts = sorted(curves["domains"].unique() if counts is None else counts)
-    colours = plt.get_cmap("viridis")(np.linspace(0, 0.85, len(counts)))
-    for m, colour, marker in zip(counts, colours, cycle(_MARKERS), strict=False):
+    for m, colour, marker in zip(counts, cycle(PALETTE), cycle(_MARKERS), strict=False):
         curve = curves[curves["domains"] == m].sort_values("multiplier")
         if curve.empty:
             continue

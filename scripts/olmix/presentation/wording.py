@@ -7,7 +7,17 @@ from olmix.files import read_json
 from olmix.regressors import FAMILIES
 from olmix.updates.strategies import STRATEGIES
 
-__all__ = ["difference", "interval", "listed", "named", "percent", "repeated", "spoken"]
+__all__ = [
+    "difference",
+    "domain_label",
+    "interval",
+    "listed",
+    "named",
+    "percent",
+    "repeated",
+    "size_label",
+    "spoken",
+]
 
 
 def spoken(name: str) -> str:
@@ -17,6 +27,19 @@ def spoken(name: str) -> str:
     if name in STRATEGIES:
         return STRATEGIES[name].label
     return name.replace("_", " ").replace("-", " ")
+
+
+def domain_label(name: str) -> str:
+    """A domain as every figure and caption spells it: ``web:social_life`` is web: social life."""
+    return name.replace("_", " ").replace(":", ": ")
+
+
+def size_label(model: str, parameters: Mapping[str, int]) -> str:
+    """A model by the parameters it really has, where these are known, or else by its name."""
+    if model not in parameters:
+        return model.upper()
+    thousands = parameters[model] / 1000
+    return f"{thousands:.0f}k" if thousands >= 10 else f"{thousands:.1f}k"
 
 
 def listed(words: Iterable[str]) -> str:
@@ -31,11 +54,14 @@ def named(values: Mapping[str, float], digits: int = 3, say: Callable[[str], str
 
 
 def repeated(answer: Path) -> str:
-    """What the error bars of target BPB are; nothing where there are none."""
+    """What the intervals of BPB are; nothing where there are none."""
     repeats = read_json(answer / "provenance.json")["target_repeats"]
     if repeats == 1:
         return ""
-    return f" Target BPB is the mean of {repeats} data orders, with its standard error."
+    return (
+        f" BPB is the mean of {repeats} data orders, with a 95 % interval from the scatter of all "
+        "mixes' runs."
+    )
 
 
 def difference(value: float, digits: int = 3) -> str:

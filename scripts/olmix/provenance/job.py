@@ -2,15 +2,18 @@
 
 import contextlib
 import logging
+import shlex
+import subprocess
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from olmix.errors import OlmixError
+from olmix.paths import lead_python_here
 from olmix.provenance.environment import environment_line
 
-__all__ = ["job_log"]
+__all__ = ["job_log", "run_command"]
 
 
 @contextlib.contextmanager
@@ -22,8 +25,9 @@ def job_log(path: str | Path) -> Iterator[None]:
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8") as file:
-        file.write(environment_line() + "\n")
+    path.write_text(environment_line() + "\n", encoding="utf-8")
+    # At its end, wherever that is: processes that the job starts write to the log as well.
+    with path.open("a", encoding="utf-8") as file:
         logging.basicConfig(
             level=logging.INFO,
             format="%(asctime)s %(message)s",
@@ -43,3 +47,19 @@ def job_log(path: str | Path) -> Iterator[None]:
             raise
         finally:
             logging.shutdown()
+
+
+def run_command(name: str, options: Mapping[str, str | int | Path], log: Path) -> int:
+    """Run `python -m olmix NAME` to its end, in this Python and with this library.
+
+    The command and what it prints go to the end of the job's log; its status is returned.
+    """
+    given = [str(part) for option in options.items() for part in option]
+    command = [sys.executable, "-m", "olmix", name, *given]
+    lead_python_here()
+    with log.open("a", encoding="utf-8") as file:
+        file.write(shlex.join(command) + "\n")
+        file.flush()
+        return subprocess.run(
+            command, stdout=file, stderr=subprocess.STDOUT, check=False
+        ).returncode

@@ -4,11 +4,12 @@ The workflow writes down what it will train (`write_plan`); everything else is r
 own files, so that a second terminal, or the head node of a cluster, sees the same.
 """
 
+import csv
 import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -21,11 +22,14 @@ __all__ = [
     "Progress",
     "Training",
     "Watch",
+    "closing_lines",
     "newest_plan",
     "write_plan",
 ]
 
 PROXIES, TARGETS = "proxies", "targets"
+# So many outputs are named at the end, the others counted.
+_NAMED = 6
 
 
 @dataclass(frozen=True)
@@ -150,6 +154,31 @@ class Progress:
             label = f"run {int(numbered[1])}" if numbered else run
             parts.append(f"best so far {average:.3f} BPB ({swarm}, {label})")
         return " · ".join(parts)
+
+
+def closing_lines(made: Sequence[str], seconds: float, board: str | Path) -> list[str]:
+    """What the workflow says at its end: what was made, where to look, what is still open.
+
+    ``made`` are the outputs a person asked for or reads, ``board`` is the table of the claims.
+    """
+    if not made:
+        return []
+    more = f" and {len(made) - _NAMED} more" if len(made) > _NAMED else ""
+    lines = [f"Made in {_duration(seconds)}: {', '.join(made[:_NAMED])}{more}."]
+    looked = next((path for path in made if path.endswith((".pdf", ".html"))), made[0])
+    lines.append(
+        f"Next: look at {looked}; `python -m olmix provenance {looked}` says how it was made, and "
+        "`make report` puts everything on one page."
+    )
+    if str(board) in made:
+        with Path(board).open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        left = [row["id"] for row in rows if row["verdict"] == "not decidable"]
+        lines.append(
+            f"Open: {len(left)} of {len(rows)} claims are not decided ({', '.join(left)});"
+            f" {Path(board).with_suffix('.md')} says why."
+        )
+    return lines
 
 
 def _duration(seconds: float) -> str:

@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 
 from olmix.mix import Mix
-from olmix.presentation.bars import bpb_bars
+from olmix.presentation.dots import bpb_dots
 from olmix.presentation.errors_by_size import error_curves
 from olmix.presentation.families import family_curves
 from olmix.presentation.proposal import coefficient_map, kl_curves
 from olmix.presentation.style import COLOURS, COLUMN_WIDTH, PAGE_WIDTH
+from olmix.presentation.wording import domain_label
 from olmix.questions.rq6 import figures as rq6
 from olmix.questions.rq7.plan import label
 from olmix.regressors import FAMILIES
@@ -128,8 +129,8 @@ def solvers(results: Path) -> plt.Figure:
     frame = pd.read_csv(path)
     figure, axis = plt.subplots(figsize=(COLUMN_WIDTH, 2.2), layout="constrained")
     labels = [label(name) for name in frame["solver"]]
-    bpb_bars(axis, labels, frame["predicted_bpb"], highlight=frame["predicted_bpb"].argmin())
-    axis.set_ylabel("predicted average BPB (proxy)")
+    bpb_dots(axis, labels, frame["predicted_bpb"])
+    axis.set_ylabel("predicted BPB of the proxy")
     axis.set_xlabel("solver")
     return figure
 
@@ -183,13 +184,12 @@ def _mix_panel(axis: plt.Axes, part: pd.DataFrame) -> None:
                     label="ours, 90 % interval")  # fmt: skip
     axis.plot(part["ours"], rows, "o", markersize=3, color=COLOURS["proposed"], label="ours")
     axis.plot(part["paper"], rows, "x", markersize=3.5, color=COLOURS["held_out"], label="paper")
-    prefix = {name.partition(":")[0] for name in part["domain"]}
-    names = [n.partition(":")[2] if len(prefix) == 1 else n for n in part["domain"]]
-    axis.set_yticks(rows, [name.replace("_", " ") for name in names], fontsize=5.5)
+    sources = {name.partition(":")[0] for name in part["domain"]}
+    axis.set_yticks(rows, map(domain_label, part["domain"]), fontsize=5.5)
     axis.set_ylim(-0.7, len(rows) - 0.3)
     axis.set_xlim(left=0)
     axis.set_title(f"{part['comparison'].iloc[0]}\ntotal variation {distance:.3f}", fontsize=6.5)
-    axis.set_xlabel("weight" if len(prefix) > 1 else "ratio among these topics")
+    axis.set_xlabel("weight" if len(sources) > 1 else "ratio among these topics")
 
 
 def _absent(what: str) -> plt.Figure:

@@ -9,9 +9,11 @@ from typing import Any
 
 import pandas as pd
 
+from olmix.corpus.tokenizer import load_tokenizer
 from olmix.domains import DomainSet
 from olmix.errors import OlmixError
 from olmix.files import content_hash, read_json, replacing, write_json
+from olmix.model.shapes import is_tiny, shape
 from olmix.proposers.method import Method
 from olmix.provenance.environment import environment
 from olmix.study.scale import NOTICES
@@ -81,6 +83,18 @@ class QuestionData:
         """The record of a proposed mix (``mix.json``)."""
         return read_json(self.proposals[study] / f"{name}.json")
 
+    def tiny_parameters(self, shapes: Mapping[str, str]) -> dict[str, int]:
+        """What models really have whose size is not that of their name.
+
+        ``shapes`` are shapes by model. Tiny ones take their vocabulary from the data; the others
+        are the paper's, by its names.
+        """
+        tiny = {model: name for model, name in shapes.items() if is_tiny(name)}
+        if not tiny:
+            return {}
+        _, tokenizer = load_tokenizer(self.data / "tokenizer.json")
+        return {model: shape(name, tokenizer.vocab_size).parameters for model, name in tiny.items()}
+
     @cached_property
     def families(self) -> dict[str, list[str]]:
         """The task families of the suite: {family: tasks}."""
@@ -96,7 +110,7 @@ def _run_folders(jobs: Iterable[str]) -> dict[str, dict[str, Path]]:
     """swarm -> run -> its folder, from the training folders of a swarm's jobs."""
     found: dict[str, dict[str, Path]] = {}
     for job in map(Path, jobs):
-        runs = {folder.name: folder for folder in sorted(job.iterdir())}
+        runs = {folder.name: folder for folder in sorted(job.iterdir()) if folder.is_dir()}
         found.setdefault(job.parent.name, {}).update(runs)
     return found
 

@@ -2,10 +2,10 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from olmix.errors import OlmixError
 from olmix.regressors import FAMILIES
@@ -14,7 +14,7 @@ from olmix.regressors.terms import Term
 __all__ = ["Regressor"]
 
 
-class Regressor(BaseEstimator, ABC):
+class Regressor(ABC):
     """A map from mixes to the BPB of every task, learned from a swarm.
 
     Hyper-parameters are the keyword arguments of ``__init__``; what `fit` learns ends in ``_``.
@@ -24,6 +24,20 @@ class Regressor(BaseEstimator, ABC):
     family: ClassVar[str]
     #: Names of the learned attributes that JSON must hold.
     learned: ClassVar[tuple[str, ...]]
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What `fit` learns is another for each family."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The hyper-parameters by name, as scikit-learn asks an estimator for them.
+
+        Not inherited from scikit-learn, which takes a second to import: longer than most jobs work.
+        """
+        given = signature(type(self)).parameters.values()
+        names = sorted(entry.name for entry in given if entry.kind == Parameter.KEYWORD_ONLY)
+        return {name: getattr(self, name) for name in names}
 
     @property
     def convex(self) -> bool:

@@ -70,7 +70,7 @@ class Ensemble(Regressor):
         columns = [member.refit(X, Y, weights) for member in self.members_]
         return [self._of(members) for members in zip(*columns, strict=True)]
 
-    def _of(self, members: tuple[Regressor, ...]) -> "Ensemble":
+    def _of(self, members: tuple[Any, ...]) -> "Ensemble":
         model = Ensemble(members=self.members)
         model.n_domains_, model.members_ = self.n_domains_, members
         model.weights_, model.errors_ = self.weights_, self.errors_

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from olmix.proposers.method import Method
+from olmix.regressors.correlation import spearman_by_output
 from olmix.regressors.cross_validation import held_out_folds
 from olmix.regressors.surrogate import Surrogate, outputs_of, pearson_by_output
 from olmix.tables import SwarmTable
@@ -22,6 +23,8 @@ class HeldOut:
     test: SwarmTable
     by_output: np.ndarray  # Pearson correlation of each output over the test runs
     average: float  # Pearson correlation of the average BPB
+    ranks: np.ndarray  # Spearman correlation of each output
+    average_ranks: float  # Spearman correlation of the average BPB
 
     @property
     def mean(self) -> float:
@@ -38,9 +41,16 @@ def score(
     """Correlate predictions with what the test runs measured."""
     _, weights, measured = outputs_of(test, surrogate.granularity, families or {})
     predicted = surrogate.predict(test.mixes)
-    average = pearson_by_output((predicted @ weights)[:, None], (measured @ weights)[:, None])
-    by_output = pearson_by_output(predicted, measured)
-    return HeldOut(surrogate, train, test, by_output, float(average[0]))
+    averages = (predicted @ weights)[:, None], (measured @ weights)[:, None]
+    return HeldOut(
+        surrogate,
+        train,
+        test,
+        by_output=pearson_by_output(predicted, measured),
+        average=float(pearson_by_output(*averages)[0]),
+        ranks=spearman_by_output(predicted, measured),
+        average_ranks=float(spearman_by_output(*averages)[0]),
+    )
 
 
 def unseen_errors(

@@ -52,6 +52,12 @@ class Law:
         together = rng.normal(size=(runs, 1))
         return (np.sqrt(1 - self.shared) * alone + np.sqrt(self.shared) * together) * self.noise
 
+    def observe(
+        self, mixes: np.ndarray, seed: int, *, noise: float, disturbance: float
+    ) -> np.ndarray:
+        """What runs measure, with ``noise`` times the law's own; all models follow the same law."""
+        return self.bpb(mixes) + noise * self.draw_noise(len(np.atleast_2d(mixes)), seed)
+
     def surrogate(self) -> Surrogate:
         """The law itself as a fitted model: full recomputation with nothing to learn."""
         model = LogLinear.from_dict(

@@ -14,7 +14,7 @@ from olmix.updates.sequence import UpdateSequence
 __all__ = ["check_plan"]
 
 # What the data of a scale must be for each engine.
-_DATA = {"train": ("world", "corpora"), "simulate": ("law",)}
+_DATA = {"train": ("world", "corpora", "public"), "simulate": ("law",)}
 
 
 def check_plan(plan: Plan) -> None:

@@ -4,25 +4,27 @@ Rules take both from here, by the name in their wildcard; no other place puts a 
 together. Folders are named after the rules that write them.
 """
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from olmix.cost.compute import JobRequest, Machine, RunCost
 from olmix.provenance.progress import PROXIES, TARGETS, Training
 from olmix.study.chain import Chain
+from olmix.study.methods import OLMIX_BASE
 from olmix.study.plan import TARGET, Plan
 from olmix.study.scale import Scale
 from olmix.study.space import FINAL
 from olmix.study.spec import MixesSpec, SpaceSpec, StudySpec, SwarmSpec, as_params, job_sizes
+from olmix.study.system_jobs import AnswersJob, RoundJob, SingleRunsJob, learns_from, training_of
 from olmix.study.update_plan import Group, UpdatePlan
 from olmix.updates.sequence import INITIAL
 
 __all__ = ["Jobs", "MixesJob", "QuestionJob", "StageJobs", "StudyJobs", "SwarmJobs", "both_tables"]
 
 # Settings of a model that say what its jobs ask for, and nothing about the result.
-_HARDWARE = ("threads", "gpu", "nodes", "processes_per_node")
+_HARDWARE = ("threads", "gpu", "nodes", "processes_per_node", "sharding")
 
 
 class Jobs:
@@ -40,7 +42,13 @@ class Jobs:
             spec = self.plan.swarms[name]
             space = SpaceSpec(spec.stage) if spec.stage else self.plan.mixes[spec.mixes].space
             self._swarms[name] = SwarmJobs(
-                spec, space, self._updates(name), self.plan.scale, self.results
+                spec,
+                space,
+                self._updates(name),
+                self.plan.scale,
+                self.results,
+                training_of(self, name),
+                learns_from(self, name),
             )
         return self._swarms[name]
 
@@ -62,6 +70,19 @@ class Jobs:
         """The jobs of the stage at which a probe swarm is run, by the swarm's name."""
         return self.stage(self.probes[name])
 
+    def round(self, name: str) -> RoundJob:
+        """The job that asks for the runs of a round, by the name of its swarm."""
+        return RoundJob(self, self.plan.rounds[name])
+
+    def single_runs(self, name: str) -> SingleRunsJob:
+        """The job that measures a graph on one run per domain, by the swarm of these runs."""
+        return SingleRunsJob(self, name)
+
+    @property
+    def answers(self) -> AnswersJob:
+        """The job that writes down what systems answer with."""
+        return AnswersJob(self)
+
     def question(self, name: str) -> "QuestionJob":
         """The job that answers a question."""
         return QuestionJob(self, name)
@@ -69,14 +90,18 @@ class Jobs:
     @property
     def method(self) -> dict[str, str]:
         """OlmixBase after its swarm: regression family, granularity and solver."""
-        base = self.plan.olmix_base("", "")
-        return {key: getattr(base, key) for key in ("regressor", "granularity", "proposer")}
+        return self.method_of(OLMIX_BASE)
 
-    @property
-    def request(self) -> dict[str, Any]:
-        """What OlmixBase asks of every mix: kl, repetition, and requested tokens by label."""
-        base, requested = self.plan.olmix_base("", ""), self.plan.scale["requested_tokens"]
-        return {"kl": base.kl, "repetition": base.repetition, "requested_tokens": requested}
+    def method_of(self, name: str) -> dict[str, str]:
+        """A method after its swarm: regression family, granularity and solver."""
+        spec = self.plan.methods[name].proposal("", "", self.plan.scale)
+        return {key: getattr(spec, key) for key in ("regressor", "granularity", "proposer")}
+
+    def request_of(self, name: str) -> dict[str, Any]:
+        """What a method asks of every mix: kl, repetition, and requested tokens by label."""
+        scale = self.plan.scale
+        spec, asked = self.plan.methods[name].proposal("", "", scale), scale["requested_tokens"]
+        return {"kl": spec.kl, "repetition": spec.repetition, "requested_tokens": asked}
 
     @property
     def scoring(self) -> dict[str, int]:
@@ -176,6 +201,10 @@ class SwarmJobs:
     updates: UpdatePlan
     scale: Scale
     results: str
+    #: how its runs are trained, where it is not as any other (`olmix.study.system_jobs`)
+    trained_as: Mapping[str, Any] = field(default_factory=dict)
+    #: the files from which that is known once other swarms are trained
+    learns_from: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -189,8 +218,9 @@ class SwarmJobs:
 
     @property
     def science(self) -> dict[str, Any]:
-        """The settings of the model that decide a run's result."""
-        return {key: value for key, value in self.model.items() if key not in _HARDWARE}
+        """The settings of the model that decide a run's result, and how the swarm trains it."""
+        settings = {key: value for key, value in self.model.items() if key not in _HARDWARE}
+        return settings | dict(self.trained_as)
 
     @property
     def rerun_when(self) -> str:
@@ -266,11 +296,6 @@ class SwarmJobs:
         """Minutes, memory and micro batch of a job that trains some of the swarm's runs."""
         return self.cost.training_request(self.jobs[0], self.scored)
 
-    @cached_property
-    def evaluation(self) -> JobRequest:
-        """Minutes and memory of a job that evaluates some of the swarm's runs."""
-        return self.cost.evaluation_request(self.jobs[0])
-
 
 @dataclass(frozen=True)
 class StudyJobs:
@@ -318,6 +343,16 @@ class StageJobs:
     def rerun_when(self) -> str:
         """What the sequence says of the stage and of those before it."""
         return self.updates.lineage_prints[self.stage]
+
+    @property
+    def method(self) -> dict[str, str]:
+        """The sequence's mixing method after its swarm."""
+        return self.all.method_of(self.updates.sequence.method)
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """What that method asks of every mix: kl, repetition, and requested tokens by label."""
+        return self.all.request_of(self.updates.sequence.method)
 
     @property
     def own(self) -> SwarmJobs | None:
@@ -445,6 +480,7 @@ class QuestionJob:
             "data": self.all.data,
             **both_tables(self.swarms),
             "proposals": [
+                *([self.all.answers.folder] if reads.answers else []),
                 *(f"{results}/propose_mixes/{study}" for study in reads.studies),
                 *(self.all.stage(name).mixes for name in stages),
             ],

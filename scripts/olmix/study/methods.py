@@ -80,16 +80,23 @@ def solver_choice(solver: str, scale: Scale) -> dict[str, Any]:
 
 
 def load_methods(folder: str | Path) -> dict[str, MixingMethod]:
-    """Every method of a folder, by name; a key or value nobody knows is refused."""
+    """Every method of a folder that is the seven choices, by name; unknown values are refused.
+
+    Files that name an algorithm are read by `olmix.study.systems`.
+    """
     files = sorted(Path(folder).glob("*.yaml"))
     if not files:
         raise OlmixError(f"{folder}: no methods, expected files like olmix_base.yaml")
-    return {path.stem: _load_method(path) for path in files}
+    found = {path: read_config(path) for path in files}
+    return {
+        path.stem: _load_method(path, content)
+        for path, content in found.items()
+        if "algorithm" not in content
+    }
 
 
-def _load_method(path: Path) -> MixingMethod:
+def _load_method(path: Path, content: dict[str, Any]) -> MixingMethod:
     check_name(path.stem, str(path))
-    content = read_config(path)
     check_keys(content, _KEYS, _KEYS, where=str(path))
     for key in ("label", "proxy_size"):
         if not isinstance(content[key], str) or not content[key]:

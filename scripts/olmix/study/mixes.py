@@ -86,7 +86,15 @@ def sample_mixes(
     if spec.capped:
         limits = space.request(kl=0.0, **caps).caps
     distribution = SwarmDistribution(spec.kind, **settings)
-    return sample_swarm(centre, spec.size, seed=spec.seed, distribution=distribution, caps=limits)
+    return sample_swarm(
+        centre,
+        spec.size,
+        seed=spec.seed,
+        distribution=distribution,
+        caps=limits,
+        # Around a proposal that leaves domains out hardly a candidate has weight on all.
+        lift=prior is not None,
+    )
 
 
 def domain_entropies(space: Collapse, corpus: Corpus) -> list[float]:

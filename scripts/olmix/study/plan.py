@@ -11,6 +11,7 @@ from typing import Any
 
 from olmix.errors import OlmixError
 from olmix.study.methods import OLMIX_BASE, MixingMethod, load_methods
+from olmix.study.public_data import PublicData
 from olmix.study.scale import Scale
 from olmix.study.space import FINAL, stage_domains
 from olmix.study.spec import (
@@ -22,8 +23,10 @@ from olmix.study.spec import (
     StudySpec,
     SwarmSpec,
 )
+from olmix.study.systems import AnswerSpec, RoundSpec, SteeringSpec, System, load_systems
 from olmix.study.update_plan import UpdatePlan, pool_contents
 from olmix.updates.sequence import INITIAL, load_updates
+from olmix.updates.strategies import Strategy
 
 __all__ = ["SOURCES", "TARGET", "TOPICS", "Plan"]
 
@@ -39,8 +42,9 @@ class Plan:
 
     Parameters
     ----------
-    scale, methods
-        The scale's settings, and the mixing methods by name.
+    scale, methods, systems
+        The scale's settings, and the mixing methods by name: those that are seven choices, and
+        those that are algorithms.
     updates
         The scale's own sequence of updates.
     root
@@ -49,6 +53,7 @@ class Plan:
 
     scale: Scale
     methods: Mapping[str, MixingMethod]
+    systems: Mapping[str, System]
     updates: UpdatePlan
     root: Path
     mixes: dict[str, MixesSpec] = field(default_factory=dict)
@@ -62,6 +67,16 @@ class Plan:
     update_files: dict[str, str] = field(default_factory=dict)
     #: swarm -> the swarms its mixes come from, where neither a study nor a prior says so
     after: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    #: domains whose text cannot be had -> why
+    missing: Mapping[str, str] = field(default_factory=dict)
+    #: swarm -> the share of each domain that is there to be read, where it is not all
+    shares: dict[str, float] = field(default_factory=dict)
+    #: swarm -> what moves the mix or the weights of its runs, where something does
+    steering: dict[str, SteeringSpec] = field(default_factory=dict)
+    #: swarm -> the round of a system that it is
+    rounds: dict[str, RoundSpec] = field(default_factory=dict)
+    #: the mixes that systems answer with, by name
+    answers: dict[str, AnswerSpec] = field(default_factory=dict)
     #: what a pool holds -> its name
     _pools: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
@@ -69,9 +84,15 @@ class Plan:
     def open(cls, scale: Scale, root: str | Path) -> "Plan":
         """An empty plan of a scale, with its sequence of updates and the methods of ``config``."""
         root = Path(root)
-        updates = UpdatePlan(scale["updates"], load_updates(root / scale["updates"]), scale)
+        sequence = load_updates(root / scale["updates"], priors=scale.priors)
+        updates = UpdatePlan(scale["updates"], sequence, scale)
         updates.pools.update({stage: f"pool-{stage}" for stage in updates.stages})
-        plan = cls(scale, load_methods(root / "config" / "methods"), updates, root)
+        missing = PublicData.open(scale, root).missing if "public" in scale["data"] else {}
+        folder = root / "config" / "methods"
+        plan = cls(
+            scale, load_methods(folder), load_systems(folder), updates, root, missing=missing
+        )
+        plan._check_method(updates)
         plan._pools[pool_contents(updates.sequence, INITIAL)] = updates.pools[INITIAL]
         return plan
 
@@ -85,6 +106,10 @@ class Plan:
         """
         return replace(self.methods[OLMIX_BASE].proposal(name, swarm, self.scale), **changes)
 
+    def asked(self, strategies: Iterable[Strategy]) -> list[Strategy]:
+        """Those of some strategies that are the paper's, and ours where the scale wants them."""
+        return [strategy for strategy in strategies if strategy.paper or self.scale.ours]
+
     def topics(self) -> str:
         """The name of the main swarm: sparse, over topics."""
         return self.sample(MixesSpec("topics", TOPICS, self.scale["swarm_sizes"]["topics"]))
@@ -94,13 +119,15 @@ class Plan:
         size = self.scale["swarm_sizes"]["sources"]
         return self.sample(MixesSpec("sources", SOURCES, size, kind="dense"))
 
-    def largest_topics(self, m: int) -> str:
-        """The swarm over the m largest topics: the main one where these are all."""
+    def some_topics(self, m: int) -> str:
+        """The swarm over m topics: those that the scale lists, or the largest; the main if all."""
         settings = self.scale["rq2"]
         if m == max(settings["domains"]):
             return self.topics()
         size = settings["pool_multiplier"] * (m + 1)
-        return self.sample(MixesSpec(f"topics-{m}", replace(TOPICS, largest=m), size, seed=2))
+        listed = {len(names): tuple(names) for names in settings.get("sets", ())}
+        space = replace(TOPICS, only=listed[m]) if m in listed else replace(TOPICS, largest=m)
+        return self.sample(MixesSpec(f"topics-{m}", space, size, seed=2))
 
     def sample(self, spec: MixesSpec, model: str | None = None) -> str:
         """Add sampled mixes and a swarm of the same name trained on them (proxies, if not said).
@@ -160,12 +187,28 @@ class Plan:
         """The single update of a name: a sequence of its own, with one update."""
         if name not in self.single_updates:
             file = f"{self.scale['single_updates']['folder']}/{name}.yaml"
-            update = UpdatePlan(file, load_updates(self.root / file), self.scale, name)
+            sequence = load_updates(self.root / file, priors=self.scale.priors)
+            update = UpdatePlan(file, sequence, self.scale, name)
+            self._check_method(update)
             for stage in update.stages:
                 contents = pool_contents(update.sequence, stage)
                 update.pools[stage] = self._pools.setdefault(contents, f"pool-{name}-{stage}")
             self.single_updates[name] = update
         return self.single_updates[name]
+
+    def lacks(self, update: UpdatePlan) -> str | None:
+        """Why an update cannot be tried: text of one of its domains cannot be had."""
+        names = {domain.name for stage in update.sequence.stages() for domain in stage.domains}
+        found = [f"no text of {name} ({self.missing[name]})" for name in names & set(self.missing)]
+        return min(found, default=None)
+
+    def _check_method(self, updates: UpdatePlan) -> None:
+        """Refuse a sequence whose method is none that answers a swarm."""
+        if updates.sequence.method not in self.methods:
+            raise OlmixError(
+                f"{updates.file}: method is '{updates.sequence.method}', expected one of "
+                f"{', '.join(self.methods)}"
+            )
 
     # What follows once every question has asked
 

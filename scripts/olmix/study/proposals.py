@@ -1,8 +1,10 @@
 """From a `ProposalSpec` to a fitted model and a mix, on a collected swarm."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -98,17 +100,26 @@ def _kept(mix: Mix, domains: DomainSet, sequence: UpdateSequence, stage: str) ->
 
 
 def make_proposal(
-    spec: ProposalSpec, model: Surrogate, swarm: SwarmTable, space: Collapse, requested: float
+    spec: ProposalSpec,
+    model: Surrogate,
+    swarm: SwarmTable,
+    space: Collapse,
+    requested: float,
+    search: Mapping[str, int] = MappingProxyType({}),
 ) -> Proposal:
-    """The proposed mix over single domains, under the spec's request."""
+    """The proposed mix over single domains, under the spec's request.
+
+    ``search`` are settings of the search solver: how many candidates a round tries.
+    """
     request = space.request(
         kl=spec.kl,
         repetition=np.inf if spec.repetition is None else spec.repetition,
         requested=requested,
     )
     if spec.maximise:
-        proposal = propose_search(model, request, seed=spec.seed, maximise=True)
+        proposal = propose_search(model, request, seed=spec.seed, maximise=True, **search)
     else:
         runs = chosen_runs(spec, swarm)
-        proposal = _method(spec).propose(model, runs, request, seed=spec.seed)
+        method = replace(_method(spec), search_settings=search)
+        proposal = method.propose(model, runs, request, seed=spec.seed)
     return space.expand_proposal(proposal, request)

@@ -28,8 +28,9 @@ class Question:
         The tables that its answer writes, each `results/<question>/<table>.csv`.
     settings
         The sections of a scale that its answer reads, besides those that all share.
-    of_paper
-        Whether the paper asks it; those that are ours are not.
+    paper
+        Whether the paper asks it. One of ours is left out of `snakemake` where a scale says
+        ``ours: false``, and made when it is asked for by name.
     own_text
         Whether it is asked of somebody's own text, and not of the paper's study.
     needs
@@ -44,7 +45,7 @@ class Question:
     plan: Callable[[Plan], Reads]
     tables: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
-    of_paper: bool = True
+    paper: bool = True
     own_text: bool = False
     needs: Mapping[str, str] = field(default_factory=dict)
     figures: tuple[str, ...] = ()

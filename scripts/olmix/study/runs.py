@@ -14,11 +14,11 @@ from olmix.model.shapes import is_tiny, shape
 from olmix.study.space import open_space, stored_mix
 from olmix.study.spec import SpaceSpec, SwarmSpec, from_params
 from olmix.training.presets import preset
-from olmix.training.settings import RunSettings, data_fingerprint
+from olmix.training.settings import RunSettings, SteeringSettings, data_fingerprint
 from olmix.updates.collapse import Collapse
 from olmix.updates.sequence import load_updates
 
-__all__ = ["data_seed_of", "expanded_mixes", "run_settings", "swarm_space"]
+__all__ = ["data_seed_of", "expanded_mixes", "run_settings", "stored_sizes", "swarm_space"]
 
 
 def expanded_mixes(names: Sequence[str], mixes: np.ndarray, space: Collapse) -> list[Mix]:
@@ -32,6 +32,15 @@ def swarm_space(data: Path, updates: Path, space: Mapping[str, Any]) -> Collapse
     return open_space(from_params(SpaceSpec, space), sequence)
 
 
+def stored_sizes(data: Path, corpus: Corpus) -> dict[str, int]:
+    """N of each stored domain: as declared where it is, else what was tokenised."""
+    declared = DomainSet.load(data / "domains.json")
+    return {
+        name: declared[name].tokens if name in declared else tokens
+        for name, tokens in corpus.token_counts.items()
+    }
+
+
 def run_settings(
     mix: Mix,
     domains: DomainSet,
@@ -40,12 +49,19 @@ def run_settings(
     *,
     data_seed: int,
     evaluate_at: Sequence[float] = (),
+    sizes: Mapping[str, int] | None = None,
+    steering: SteeringSettings | None = None,
 ) -> RunSettings:
-    """Everything about one run: the model's preset, as the scale overrides it, and its mix."""
+    """Everything about one run: the model's preset, as the scale overrides it, and its mix.
+
+    ``sizes`` are the tokens by which a source is spread over its topics (`stored_sizes`), those in
+    the corpus if none are given. ``model`` may also say which share of each domain is there to be
+    read (``data_share``).
+    """
     base = preset(model["shape"])
     vocabulary = corpus.tokenizer.vocab_size if is_tiny(model["shape"]) else None
     size = run_size(model)
-    weights = stored_mix(mix, domains, corpus.token_counts)
+    weights = stored_mix(mix, domains, sizes or corpus.token_counts)
     return RunSettings(
         model=shape(model["shape"], vocabulary),
         mix=weights,
@@ -61,6 +77,8 @@ def run_settings(
         max_repetition=model["max_repetition"],
         linear_decay=base.linear_decay,
         evaluate_at=tuple(evaluate_at),
+        data_share=model.get("data_share", 1.0),
+        steering=steering,
     )
 
 

@@ -6,12 +6,20 @@ from typing import Any
 
 from olmix.config_files import read_config
 from olmix.errors import OlmixError
-from olmix.files import content_hash
+from olmix.files import content_hash, sha256
+from olmix.updates.sequence import STATED
 
-__all__ = ["NOTICES", "Scale", "load_scale"]
+__all__ = ["DISJOINT", "NOTICES", "Scale", "load_scale"]
 
 # What everything made with an engine must say, where that is not plain training.
-NOTICES = {"simulate": "SIMULATED: a known law plus noise, no model was trained"}
+NOTICES = {
+    "simulate": "MEASURED LAW: fitted to the authors' released runs, with their noise; "
+    "no model was trained"
+}
+REHEARSED = "REHEARSAL: models and texts of a trial, the numbers mean nothing"
+
+#: The ``pool_share`` of a scale whose seeds have no run in common.
+DISJOINT = "disjoint"
 
 
 @dataclass(frozen=True)
@@ -33,14 +41,25 @@ class Scale:
         return self["proxy"]
 
     @property
+    def ours(self) -> bool:
+        """Whether `snakemake` makes what is ours besides what is the paper's."""
+        return self.content.get("ours", True)
+
+    @property
     def of_own_text(self) -> bool:
         """Whether it is about somebody's own text, as `python -m olmix init` writes them."""
         return "mix" in self.content
 
     @property
     def notice(self) -> str | None:
-        """What every figure and summary made at this scale says on its face; None for training."""
-        return NOTICES.get(self["engine"])
+        """What every figure made at this scale says on its face; None for plain training."""
+        return REHEARSED if self.rehearses else NOTICES.get(self["engine"])
+
+    @property
+    def rehearses(self) -> bool:
+        """Whether its public texts come from a hub that the workflow makes itself."""
+        public = self["data"].get("public", {})
+        return public.get("hub") == f"results/{self.name}/hub"
 
     def model(self, name: str) -> dict[str, Any]:
         """Shape, tokens, resources and runs per job of one model."""
@@ -51,14 +70,38 @@ class Scale:
         return self["models"][name]
 
     def design_print(self, root: str | Path) -> str | None:
-        """A fingerprint of the design of its world or law, by which jobs notice another one.
+        """A fingerprint of the design of its world, or of its law, by which jobs notice another.
 
         None where the data are corpora. Comments of the design's file are no part of it.
         """
-        for kind in ("world", "law"):
-            if kind in self["data"]:
-                return content_hash(read_config(Path(root) / self["data"][kind]["design"]))
+        data = self["data"]
+        if "world" in data:
+            return content_hash(read_config(Path(root) / data["world"]["design"]))
+        if "law" in data:
+            return sha256(Path(root) / data["law"]["measured"])
         return None
+
+    @property
+    def priors(self) -> str:
+        """Around what swarms are drawn and KL terms pull: what updates files state, or natural."""
+        return self.content.get("priors", STATED)
+
+    @property
+    def disjoint_pools(self) -> int | None:
+        """Into how many parts a pool is split, one for each seed; None where seeds share runs."""
+        # Own text has no pools, and says nothing of them.
+        return self["seeds"] if self.content.get("pool_share") == DISJOINT else None
+
+    @property
+    def pool_swarms(self) -> float:
+        """The size of a pool, in swarms of the largest chain that draws from it."""
+        return float(self.disjoint_pools or self["pool_share"])
+
+    @property
+    def search(self) -> dict[str, int]:
+        """Settings of the search solver, where the scale has some."""
+        known = self.content.get("search_candidates")
+        return {} if known is None else {"candidates": known}
 
     def seeds(self) -> range:
         """How many seeds there are of what the paper repeats."""

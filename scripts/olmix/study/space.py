@@ -37,6 +37,11 @@ def open_space(spec: SpaceSpec, sequence: UpdateSequence) -> Collapse:
             raise OlmixError(f"{spec.largest} largest domains of {len(domains)}")
         kept = set(np.argsort(-domains.tokens, kind="stable")[: spec.largest])
         domains = DomainSet(tuple(d for i, d in enumerate(domains) if i in kept))
+    if spec.only:
+        unknown = [name for name in spec.only if name not in domains]
+        if unknown:
+            raise OlmixError(f"'{unknown[0]}' is not a domain of stage '{spec.stage}'")
+        domains = DomainSet(tuple(d for d in domains if d.name in spec.only))
     if spec.frozen:
         return _frozen(spec, domains)
     if spec.split == "none":

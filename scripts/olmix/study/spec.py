@@ -27,13 +27,15 @@ class SpaceSpec:
     """What a mix is over: the domains of a stage, some of them frozen together (§4.2).
 
     ``split``: ``none`` (every domain has its weight) or ``sources`` (one weight per source, natural
-    inside); ``largest`` keeps only the m largest domains. ``frozen`` domains keep their ratios to
-    each other, those of the mix in the file ``existing``: together they have one weight.
+    inside); ``largest`` keeps only the m largest domains, ``only`` those it names. ``frozen``
+    domains keep their ratios to each other, those of the mix in the file ``existing``: together
+    they have one weight.
     """
 
     stage: str = "initial"
     split: str = "none"
     largest: int | None = None
+    only: tuple[str, ...] = ()
     frozen: tuple[str, ...] = ()
     existing: str | None = None
 
@@ -142,6 +144,8 @@ class Reads:
         (group, stage) of the chains whose mixes it reads.
     trained
         Swarms of which it also reads the runs themselves, where they are trained.
+    answers
+        Whether it reads what systems answered with.
     planned
         What it is told of the plan, as plain values: names of swarms by what they are to it, and
         whatever else was decided before anything ran.
@@ -151,6 +155,7 @@ class Reads:
     studies: Iterable[str] = ()
     stages: Iterable[tuple[str, str]] = ()
     trained: Iterable[str] = ()
+    answers: bool = False
     planned: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -176,7 +181,7 @@ def from_params(kind: type, params: Mapping[str, Any]) -> Any:
     values = dict(params)
     if "space" in values:
         values["space"] = from_params(SpaceSpec, values["space"])
-    for name in ("prior", "strengths", "proposals", "curve", "frozen"):
+    for name in ("prior", "strengths", "proposals", "curve", "frozen", "only"):
         if isinstance(values.get(name), list):
             values[name] = tuple(values[name])
     if kind is StudySpec:

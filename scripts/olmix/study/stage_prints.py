@@ -26,6 +26,7 @@ def lineage_prints(sequence: UpdateSequence) -> dict[str, str]:
         if step is not None:
             kinds = [type(operator).__name__ for operator in step.update.operators]
             entry += [kinds, list(step.recompute), dict(step.prior), list(sequence.reuse_within)]
+            entry += [dict(step.reuse_prior)] if step.reuse_prior else []
         elif sequence.initial_prior:
             entry.append(dict(sequence.initial_prior))
         history.append(entry)

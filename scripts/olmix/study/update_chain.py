@@ -30,7 +30,7 @@ from olmix.updates.reuse import (
     propose_with_reuse,
     recompute,
 )
-from olmix.updates.sequence import INITIAL, UpdateSequence, load_updates
+from olmix.updates.sequence import INITIAL, STATED, UpdateSequence, load_updates
 
 __all__ = ["ChainWork", "StageWork", "read_choices"]
 
@@ -57,6 +57,8 @@ class StageWork:
         Chain -> what it chose to recompute.
     families
         Task families, for a method that fits one model per family.
+    parts
+        Into how many parts a pool is split, one for each seed; None if every seed draws from all.
     """
 
     sequence: UpdateSequence
@@ -68,6 +70,7 @@ class StageWork:
     tables: Mapping[tuple[str, str], SwarmTable] = field(default_factory=dict)
     choices: Mapping[str, ReuseSplit] = field(default_factory=dict)
     families: Mapping[str, list[str]] = field(default_factory=dict)
+    parts: int | None = None
 
     @classmethod
     def from_job(cls, job: Any) -> "StageWork":
@@ -77,7 +80,11 @@ class StageWork:
         labels = map(tuple, told("tables", ()))
         ratios, metrics = job.input.get("ratios", ()), job.input.get("metrics", ())
         return cls(
-            load_updates(job.params.updates, DomainSet.load(data / "domains.json")),
+            load_updates(
+                job.params.updates,
+                DomainSet.load(data / "domains.json"),
+                priors=told("priors", STATED),
+            ),
             job.params.stage,
             Path(previous) if previous else None,
             Method(**job.params.method) if told("method") else None,
@@ -86,6 +93,7 @@ class StageWork:
             read_swarms(labels, ratios, metrics),
             read_choices(chosen) if chosen else {},
             read_json(data / "families.json"),
+            told("parts"),
         )
 
     @property
@@ -157,7 +165,7 @@ class ChainWork:
     def sample(self, runs: int, seed: int) -> np.ndarray:
         """``runs`` mixes over D' that keep what the strategy freezes: expanded collapsed ones."""
         distribution = SwarmDistribution("sparse", **self.work.distribution)
-        prior = self.sequence.prior(self.stage)
+        prior = self.sequence.prior(self.stage, reuse=True)
         collapse = self.collapse(self.chain.follows.split(self))
         swarm = sample_swarm(collapse.collapse(prior), runs, seed=seed, distribution=distribution)
         return swarm.mixes @ collapse.expansion
@@ -175,13 +183,20 @@ class ChainWork:
         return self.chain.follows.budget(self.sequence, self.chain.c)[stage]
 
     def drawn(self, stage: str) -> SwarmTable:
-        """The runs the chain draws from the pool of a stage, by its seed."""
-        size = self.budget(stage)
+        """The runs the chain draws from the pool of a stage, by its seed.
+
+        Where the pool is split, each seed has a part of it: no two have a run in common.
+        """
+        size, parts = self.budget(stage), self.work.parts
         pool = self.work.tables[stage, "pool"]
-        if size > len(pool):
-            raise OlmixError(f"a pool of {len(pool)} runs, {self.chain.name} draws {size}")
-        order = np.random.default_rng(self.chain.seed).permutation(len(pool))
-        return pool.rows(np.sort(order[:size]))
+        room = len(pool) // (parts or 1)
+        if size > room:
+            raise OlmixError(
+                f"a pool of {len(pool)} runs in {parts or 1} parts, {self.chain.name} draws {size}"
+            )
+        order = np.random.default_rng(0 if parts else self.chain.seed).permutation(len(pool))
+        first = room * self.chain.seed if parts else 0
+        return pool.rows(np.sort(order[first : first + size]))
 
     def accumulated(self, *, before: bool = False) -> SwarmTable:
         """All runs so far that can be represented on D' (Algorithm Swarm Reuse Mixing).
@@ -222,12 +237,12 @@ class ChainWork:
 
     def recompute(self, swarm: SwarmTable) -> Proposal:
         """The method's answer to a swarm over D'."""
-        request = Request.for_domains(self.work.domains, **self._options)
+        request = Request.for_domains(self.work.domains, **self._options())
         return recompute(swarm, request, self.method, families=self.work.families)
 
     def reuse(self, split: ReuseSplit) -> Proposal:
         """The frozen ratios kept, the rest recomputed from the chain's own runs (Algorithm 2)."""
-        collapse, options = self.collapse(split), self._options
+        collapse, options = self.collapse(split), self._options(reuse=True)
         if collapse.split.dimension == 0:
             limits = {key: options[key] for key in ("repetition", "requested")}
             return keep_ratios(collapse, **limits)
@@ -247,7 +262,7 @@ class ChainWork:
 
     def reuse_on_model(self, swarm: SwarmTable, ratios: Callable[[Mix, Mix], Mix]) -> Proposal:
         """Reuse of ratios made from the weak and the optimal ones, on full reuse's split (§5.2)."""
-        method, options = self.method, self._options
+        method, options = self.method, self._options()
         request = Request.for_domains(self.work.domains, **options)
         model = method.fit(swarm, self.work.families)
         split = self.sequence.full_reuse(self.stage)
@@ -257,15 +272,14 @@ class ChainWork:
         collapse = Collapse(self.work.domains, split, ratios(weak, best))
         return reuse_on_model(model, collapse, collapse.request(**options))
 
-    @property
-    def _options(self) -> dict[str, Any]:
+    def _options(self, *, reuse: bool = False) -> dict[str, Any]:
         """What is asked of every mix of the chain: λ, k, R and the prior."""
         asked = self.work.request
         return {
             "kl": asked["kl"],
             "repetition": np.inf if asked["repetition"] is None else asked["repetition"],
             "requested": asked["requested_tokens"][self.chain.requested],
-            "prior": self.sequence.prior(self.stage),
+            "prior": self.sequence.prior(self.stage, reuse=reuse),
         }
 
 

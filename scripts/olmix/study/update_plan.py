@@ -154,7 +154,7 @@ class UpdatePlan:
             for chain in group.chains
             if self.draws(chain, stage)
         ]
-        return round(self.scale["pool_share"] * max(drawn)) if drawn else 0
+        return round(self.scale.pool_swarms * max(drawn)) if drawn else 0
 
     @cached_property
     def domain_prints(self) -> dict[str, str]:

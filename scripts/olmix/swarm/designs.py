@@ -13,7 +13,7 @@ import numpy as np
 from olmix.errors import OlmixError
 from olmix.mix import Mix
 from olmix.swarm.sampling import Swarm, SwarmReport
-from olmix.swarm.tempered import tempered_dirichlet
+from olmix.swarm.tempered import distinct_tempered
 
 __all__ = [
     "DESIGNS",
@@ -47,7 +47,7 @@ def designed_swarm(
     elif kind == "one_domain":
         mixes = np.eye(len(weights))[:size]
     elif kind == "tempered":
-        mixes = tempered_dirichlet(weights, size, seed=seed)
+        mixes = distinct_tempered(weights, size, seed=seed)
     elif kind == "exponential_grid":
         mixes = exponential_grid(weights, size, seed=seed)
     elif kind == "one_at_a_time":
@@ -56,7 +56,8 @@ def designed_swarm(
         mixes = entropy_weighted(weights, np.asarray(entropies()), size)
     else:
         raise OlmixError(f"swarm: design is {kind!r}, expected one of {', '.join(DESIGNS)}")
-    if len(np.unique(np.round(mixes, 12), axis=0)) < size:
+    single = kind in ("natural", "uniform")  # one mix, trained with so many orders of its data
+    if not single and len(np.unique(np.round(mixes, 12), axis=0)) < size:
         raise OlmixError(f"swarm: design '{kind}' of size {size} holds the same mix twice")
     mixes.flags.writeable = False
     coverage = dict(zip(natural.names, (mixes > 0).sum(0).tolist(), strict=True))

@@ -68,13 +68,15 @@ class SwarmReport:
 
     ``acceptance_rate`` is the share of the ``tries`` candidates that met every demand;
     ``coverage`` says in how many mixes each domain has weight; ``swapped`` counts the mixes that
-    are there to cover a domain, in place of the first that were drawn.
+    are there to cover a domain, in place of the first that were drawn; ``lifted`` those of a dense
+    swarm whose smallest weights were raised, as too few candidates had none under the floor.
     """
 
     tries: int
     acceptance_rate: float
     coverage: dict[str, int]
     swapped: int
+    lifted: int = 0
 
     @property
     def uncovered(self) -> tuple[str, ...]:
@@ -123,6 +125,7 @@ def sample_swarm(
     caps: np.ndarray | None = None,
     keep_nonzero: Sequence[str] = (),
     max_tries: int = 1_000_000,
+    lift: bool = False,
 ) -> Swarm:
     """Sample ``size`` different mixes around ``prior``.
 
@@ -130,7 +133,8 @@ def sample_swarm(
     weights of the sources and then the ratios within each source, each with a strength of its own.
     Mixes above ``caps`` (k·N/R, `DomainSet.caps`) or without weight on one of ``keep_nonzero`` are
     discarded. A request that cannot be met is refused: at once where arithmetic shows it, and else
-    after ``max_tries`` candidates, with what stood in the way.
+    after ``max_tries`` candidates, with what stood in the way. With ``lift``, what a dense swarm
+    without caps then lacks is made of candidates whose small weights are raised to the floor.
     """
     if max_tries < size:
         raise OlmixError(f"swarm: max_tries is {max_tries}, expected the size {size} or more")
@@ -139,6 +143,10 @@ def sample_swarm(
     screen = _Screen(prior.names, distribution, caps, keep_nonzero, max_tries)
     accepted = screen.accepted(candidates)
     found = list(islice(accepted, size))
+    lifted = 0
+    if lift and len(found) < size and distribution.kind == "dense" and caps is None:
+        lifted = size - len(found)
+        found += list(_lifted(candidates.draw(lifted), distribution.min_weight))
     if len(found) < size:
         raise screen.shortage(len(found), size)
     mixes = np.array(found)
@@ -148,8 +156,13 @@ def sample_swarm(
     mixes.flags.writeable = False
     swapped = int((mixes != np.array(found)).any(axis=1).sum())
     coverage = dict(zip(prior.names, (mixes > 0).sum(axis=0).tolist(), strict=True))
-    report = SwarmReport(screen.tries, screen.valid / screen.tries, coverage, swapped)
+    report = SwarmReport(screen.tries, screen.valid / screen.tries, coverage, swapped, lifted)
     return Swarm(prior.names, mixes, report)
+
+
+def _lifted(mixes: np.ndarray, least: float) -> np.ndarray:
+    """Candidates with every weight at least ``least``: each gives so much of itself to all."""
+    return least + (1 - least * mixes.shape[1]) * mixes
 
 
 def _check_request(

@@ -9,7 +9,7 @@ import numpy as np
 
 from olmix.errors import OlmixError
 
-__all__ = ["tempered_dirichlet"]
+__all__ = ["distinct_tempered", "tempered_dirichlet"]
 
 _BLOCK = 8192
 
@@ -48,3 +48,14 @@ def tempered_dirichlet(
         found.append(weights[(weights <= most * natural).all(1)])
         drawn += _BLOCK
     return np.concatenate(found)[:size]
+
+
+def distinct_tempered(natural: np.ndarray, size: int, *, seed: int) -> np.ndarray:
+    """``size`` different mixes of `tempered_dirichlet`, in its order; weak ones may be one-hot."""
+    drawn = size
+    while True:
+        mixes = tempered_dirichlet(natural, drawn, seed=seed)
+        first = np.unique(np.round(mixes, 12), axis=0, return_index=True)[1]
+        if len(first) >= size:
+            return mixes[np.sort(first)[:size]]
+        drawn *= 2

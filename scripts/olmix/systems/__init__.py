@@ -9,7 +9,7 @@ from typing import Any
 
 from olmix.errors import OlmixError
 
-__all__ = ["algorithm", "algorithm_names", "with_settings"]
+__all__ = ["algorithm", "algorithm_names", "lacks", "with_settings"]
 
 
 def algorithm_names() -> list[str]:
@@ -19,10 +19,20 @@ def algorithm_names() -> list[str]:
 
 def algorithm(name: str) -> Any:
     """The class of an algorithm: the ``ALGORITHM`` of its module, of one of the `kinds`."""
+    return _module(name).ALGORITHM
+
+
+def lacks(name: str) -> str:
+    """What an algorithm needs that is not installed, in words; empty if nothing."""
+    said = getattr(_module(name), "lacks", None)
+    return said() if said else ""
+
+
+def _module(name: str) -> Any:
     names = algorithm_names()
     if name not in names:
         raise OlmixError(f"no algorithm {name!r}; expected one of {', '.join(names)}")
-    return import_module(f"olmix.systems.{name}").ALGORITHM
+    return import_module(f"olmix.systems.{name}")
 
 
 def with_settings(name: str, *arguments: Any, settings: dict[str, Any]) -> Any:

@@ -18,12 +18,12 @@ from olmix.systems.kinds.rounds import Asked, Done, Rounds
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["Admire", "has_botorch"]
+__all__ = ["Admire", "lacks"]
 
 
-def has_botorch() -> bool:
-    """Whether the extra dependency is here."""
-    return find_spec("botorch") is not None
+def lacks() -> str:
+    """Say that the extra dependency is not here, if so."""
+    return "" if find_spec("botorch") else "BoTorch (pip install -r envs/botorch.lock)"
 
 
 class Admire(Rounds):
@@ -42,8 +42,8 @@ class Admire(Rounds):
         pool: int = 512,
     ) -> None:
         super().__init__(models)
-        if not has_botorch():
-            raise OlmixError("ADMIRE-BayesOpt needs BoTorch: pip install -r envs/botorch.lock")
+        if lacks():
+            raise OlmixError(f"ADMIRE-BayesOpt needs {lacks()}")
         self.pool = pool
 
     def first(self, request: Request, size: int, *, seed: int) -> Asked:

@@ -10,6 +10,7 @@ all there is to say about the position.
 import logging
 import shutil
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from torch import Tensor
 from olmix.errors import OlmixError
 from olmix.files import read_json, replacing, sha256, write_json
 
-__all__ = ["Checkpoint", "CheckpointFolder"]
+__all__ = ["BackgroundWriter", "Checkpoint", "CheckpointFolder"]
 
 KEPT = 2
 logger = logging.getLogger(__name__)
@@ -132,3 +133,27 @@ class CheckpointFolder:
 
     def _tensors(self, step: int) -> Path:
         return self.folder / f"step-{step}.safetensors"
+
+
+class BackgroundWriter:
+    """Writes one checkpoint at a time while training goes on."""
+
+    def __init__(self, checkpoints: CheckpointFolder) -> None:
+        self.checkpoints = checkpoints
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="checkpoint")
+        self._writing: Future[None] | None = None
+
+    def save(self, checkpoint: Checkpoint) -> None:
+        """Begin to write a checkpoint, whose tensors nobody changes any more."""
+        self.wait()
+        self._writing = self._pool.submit(self.checkpoints.save, checkpoint)
+
+    def wait(self) -> None:
+        """Wait until the last one is written; what went wrong with it is raised here."""
+        writing, self._writing = self._writing, None
+        if writing is not None:
+            writing.result()
+
+    def close(self) -> None:
+        """End the thread, when what it writes is written."""
+        self._pool.shutdown()

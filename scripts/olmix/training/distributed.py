@@ -22,10 +22,19 @@ from olmix.training.deadline import Deadline
 if TYPE_CHECKING:
     from torch.distributed.tensor import DTensor
 
-__all__ = ["LossOf", "Processes", "copy_into", "processes", "sharded", "synchronised", "whole"]
+__all__ = [
+    "LossOf",
+    "Processes",
+    "copy_into",
+    "processes",
+    "sharded",
+    "synchronised",
+    "whole",
+    "whole_model",
+]
 
 PATIENCE = timedelta(hours=2)
-"""How long processes wait for one another: the first evaluates and writes while others wait."""
+"""How long processes wait for one another, as when the first one waits for another job's run."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +45,8 @@ class Processes:
     rank: int = 0
     count: int = 1
     deadline: Deadline = field(default_factory=Deadline)
+    on_node: int = 1
+    """How many of them are on this node, as on every other."""
 
     @property
     def first(self) -> bool:
@@ -53,6 +64,14 @@ class Processes:
             dist.all_reduce(values)
             values /= self.count
         return values
+
+    def sum(self, values: Tensor) -> Tensor:
+        """The sum of ``values`` over the processes, where they were."""
+        if self.count == 1:
+            return values
+        sent = values.to(self.device)
+        dist.all_reduce(sent)
+        return sent.to(values.device)
 
     def first_says(self, answer: int) -> int:
         """The first process's ``answer``, in every process."""
@@ -77,7 +96,8 @@ def processes(device: str = "auto", deadline: Deadline | None = None) -> Iterato
     backend = "nccl" if place.type == "cuda" else "gloo"
     dist.init_process_group(backend, timeout=PATIENCE)
     try:
-        yield Processes(place, dist.get_rank(), count, deadline)
+        on_node = int(os.environ.get("LOCAL_WORLD_SIZE", count))
+        yield Processes(place, dist.get_rank(), count, deadline, on_node)
     finally:
         dist.destroy_process_group()
 
@@ -121,23 +141,56 @@ def synchronised(model: Transformer, team: Processes) -> nn.Module:
     return DistributedDataParallel(LossOf(model))
 
 
-def sharded(model: Transformer, team: Processes, *, bfloat16: bool) -> nn.Module:
-    """The loss of a model whose weights are spread over the processes, layer by layer (FSDP2).
+def sharded(
+    model: Transformer, team: Processes, shards: int, *, bfloat16: bool, kept: bool = False
+) -> nn.Module:
+    """The loss of a model whose weights are spread over processes, layer by layer (FSDP2).
 
-    With ``bfloat16``, weights are gathered in bfloat16; gradients are summed in float32.
+    ``shards`` neighbours share the weights; where there are more processes, each such group holds
+    a copy. With ``bfloat16``, weights are gathered in bfloat16; gradients are summed in float32.
+    ``kept`` weights are not gathered again for the backward pass.
     """
-    if team.count == 1:
-        raise OlmixError("a sharded run needs more than one process; start it with torchrun")
     from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 
-    policy = MixedPrecisionPolicy()
+    # Inputs stay as they are: rotary positions, the residual stream and the shares of tokens in
+    # the loss would otherwise be rounded to bfloat16 at every layer.
+    policy = MixedPrecisionPolicy(cast_forward_inputs=False)
     if bfloat16:
-        policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
+        policy = MixedPrecisionPolicy(
+            param_dtype=torch.bfloat16, reduce_dtype=torch.float32, cast_forward_inputs=False
+        )
     loss = LossOf(model)
-    mesh = dist.init_device_mesh(team.device.type, (team.count,))
+    groups = (team.count // shards, shards) if shards < team.count else (shards,)
+    names = ("copies", "shards")[-len(groups) :]
+    mesh = dist.init_device_mesh(team.device.type, groups, mesh_dim_names=names)
     for part in (*model.blocks, loss):
-        fully_shard(part, mesh=mesh, mp_policy=policy)
+        released = not kept and part is not loss  # the last layer's is needed again at once
+        fully_shard(part, mesh=mesh, mp_policy=policy, reshard_after_forward=released)
     return loss
+
+
+@torch.no_grad()
+def whole_model(model: Transformer, *, bfloat16: bool) -> Transformer:
+    """The model to be evaluated in every process: gathered if it is sharded, and not compiled.
+
+    Compiled layers would be compiled again for the lengths of every batch. With ``bfloat16``
+    matrices are gathered and kept in it: half the bytes of float32. A plain model is returned
+    as it is.
+    """
+    parameters = dict(model.named_parameters())
+    plain = not any(_is_sharded(parameter) for parameter in parameters.values())
+    if plain and model.compiled_slice is None:
+        return model
+    with torch.device("meta"):
+        gathered = Transformer(model.shape)
+    narrow = torch.bfloat16 if bfloat16 else torch.float32
+    tensors = {}
+    for name, parameter in parameters.items():
+        dtype = torch.float32 if name.endswith("norm.weight") else narrow
+        tensors[name] = whole(parameter.detach().to(dtype))
+    gathered.load_state_dict(tensors, assign=True)
+    gathered.reset_rotary()
+    return gathered.eval()
 
 
 def whole(tensor: Tensor) -> Tensor:

@@ -37,7 +37,7 @@ def inner_products(
         squares = [torch.sum(own * own) for own in gradients]
         sums = torch.stack([sum(along, zero), sum(squares, zero)])
         if not optimizer.flat:  # each process holds a part of every gradient
-            sums = passes.team.mean(sums) * passes.team.count
+            sums = passes.team.mean(sums) * passes.shards
         products[domain], norms[domain] = sums[0].item(), sums[1].sqrt().item()
         optimizer.clear()
     return products, norms

@@ -1,10 +1,16 @@
 """Losses of each domain from the losses of tokens."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import torch
 from torch import Tensor
 
-__all__ = ["domain_means", "domain_sums"]
+if TYPE_CHECKING:
+    from olmix.corpus.stretch import DomainStream
+    from olmix.model.transformer import Transformer
+
+__all__ = ["domain_means", "domain_sums", "model_losses"]
 
 
 def domain_sums(values: Tensor, domains: Tensor, count: int) -> Tensor:
@@ -25,3 +31,12 @@ def domain_means(sums: Tensor) -> np.ndarray:
     total, count = sums.cpu().numpy()
     with np.errstate(invalid="ignore"):
         return np.where(count > 0, total / count, np.nan)
+
+
+@torch.no_grad()
+def model_losses(
+    model: "Transformer", streams: "list[DomainStream]", *, sequences: int
+) -> np.ndarray:
+    """A model's mean loss on up to so many sequences of each domain, those a run reads last."""
+    rows = [torch.from_numpy(stream.last_of_first_epoch(sequences)) for stream in streams]
+    return np.array([model.token_losses(part)[1].double().mean().item() for part in rows])

@@ -65,7 +65,7 @@ def launch_command(
         return None
     torchrun = [sys.executable, "-m", "olmix.training.torchrun"]
     torchrun += ["--nproc-per-node", str(max(1, start.processes))]
-    job = ["-m", "olmix", *arguments, "--sharded"]
+    job = ["-m", "olmix", *arguments]
     if start.nodes == 1:
         return [*torchrun, "--standalone", *job]
     check_nodes(start.nodes, environment)

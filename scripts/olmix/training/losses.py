@@ -37,10 +37,8 @@ class Losses:
             self._add(value)
 
     def add(self, loss: Tensor) -> None:
-        """Note the loss of the next step."""
+        """Note the loss of the next step; `flush` reads it."""
         self._pending.append(loss)
-        if self.team.device.type == "cpu" or len(self._pending) == 20:
-            self.flush()
 
     def flush(self) -> None:
         """Read the pending losses; one that is not finite, or a divergence, ends the run."""

@@ -22,19 +22,20 @@ class Passes:
         micro_batch: int,
         z_loss: float,
         bfloat16: bool,
-        sharded: bool,
+        shards: int = 1,
     ) -> None:
         self.loss, self.team = loss, team
         self.micro_batch, self.z_loss = micro_batch, z_loss
-        self.bfloat16, self.sharded = bfloat16, sharded
+        self.bfloat16, self.shards = bfloat16, shards
 
     def mean(self, rows: Tensor) -> Tensor:
         """Add up the gradients of the mean loss of this process's ``rows``; that mean loss."""
         parts = rows.split(self.micro_batch)
         losses = []
         for number, part in enumerate(parts, start=1):
-            with self._synchronising(number == len(parts)), self.precision():
-                loss = self.loss(part, self.z_loss) / len(parts)
+            with self._synchronising(number == len(parts)):
+                with self.precision():
+                    loss = self.loss(part, self.z_loss) / len(parts)
                 loss.backward()
             losses.append(loss.detach())
         return sum(losses[1:], losses[0])
@@ -50,9 +51,10 @@ class Passes:
             zip(rows.split(self.micro_batch), weights.split(self.micro_batch), strict=True)
         )
         for number, (part, weight) in enumerate(parts, start=1):
-            with self._synchronising(number == len(parts)), self.precision():
-                # Gradients are averaged over the processes; the weights mean a sum over them.
-                share, found = self.loss(part, self.z_loss, weight * self.team.count)
+            with self._synchronising(number == len(parts)):
+                with self.precision():
+                    # Gradients are averaged over processes; the weights mean a sum over them.
+                    share, found = self.loss(part, self.z_loss, weight * self.team.count)
                 share.backward()
             total += share.detach()
             losses.append(found)
@@ -70,9 +72,9 @@ class Passes:
 
     def _synchronising(self, last: bool) -> contextlib.AbstractContextManager:
         """Exchange gradients between processes after the last micro batch only."""
-        if self.team.count == 1 or (last and not self.sharded):
+        if self.team.count == 1 or (last and self.shards == 1):
             return contextlib.nullcontext()
-        if self.sharded:
+        if self.shards > 1:
             self.loss.set_requires_gradient_sync(last)
             return contextlib.nullcontext()
         return self.loss.no_sync()

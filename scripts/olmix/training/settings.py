@@ -13,6 +13,7 @@ from olmix.files import content_hash
 from olmix.mix import Mix
 from olmix.model.initialisation import Init
 from olmix.model.shapes import ModelShape
+from olmix.training.sharding import SHARDINGS
 
 __all__ = [
     "Hardware",
@@ -231,18 +232,21 @@ class Hardware:
     """Where and how a run is computed: nothing here is meant to change its result.
 
     ``micro_batch`` sequences go through the model at a time in each process (all if None).
-    ``sharded`` spreads the weights over the processes (FSDP2) instead of copying them (DDP).
+    ``sharding`` is how several processes share the weights (`olmix.training.sharding`).
     bfloat16 and `torch.compile` are for GPUs and on there by default.
     A checkpoint is written every ``checkpoint_seconds``, and every ``checkpoint_steps`` if given.
+    Every ``pause_steps`` steps processes and GPUs wait for one another, to read losses and to
+    agree on checkpoints: 20 on a GPU, which would stand still meanwhile, else 1.
     """
 
     device: str = "auto"
     precision: str = "auto"
     compile: bool | None = None
     micro_batch: int | None = None
-    sharded: bool = False
+    sharding: str = "none"
     checkpoint_seconds: float = 600.0
     checkpoint_steps: int | None = None
+    pause_steps: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse unknown precisions and sizes below one."""
@@ -250,7 +254,11 @@ class Hardware:
             raise OlmixError(
                 f"precision is {self.precision!r}; expected 'auto', 'float32' or 'bfloat16'"
             )
-        for name in ("micro_batch", "checkpoint_steps"):
+        if self.sharding not in SHARDINGS:
+            raise OlmixError(
+                f"sharding is {self.sharding!r}; expected one of {', '.join(SHARDINGS)}"
+            )
+        for name in ("micro_batch", "checkpoint_steps", "pause_steps"):
             if (value := getattr(self, name)) is not None and value < 1:
                 raise OlmixError(f"{name} is {value}; expected at least 1")
         if not self.checkpoint_seconds > 0:

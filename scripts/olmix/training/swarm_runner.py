@@ -6,17 +6,19 @@ A tiny run takes less time than importing torch, so that a swarm is not one proc
 import logging
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from olmix.corpus.store import Corpus
 from olmix.errors import OlmixError
 from olmix.files import read_json
 from olmix.training.distributed import Processes
 from olmix.training.settings import Hardware, RunSettings
-from olmix.training.trainer import Evaluate, RunProgress, finished_run, train_run
+from olmix.training.trainer import RunProgress, finished_run, train_run
+
+if TYPE_CHECKING:
+    from olmix.training.scores import Scores
 
 __all__ = ["RunRequest", "read_runs", "run_all"]
 
@@ -71,20 +73,22 @@ def run_all(
     team: Processes,
     *,
     hardware: Hardware | None = None,
-    evaluate: Evaluate | None = None,
-    after: Callable[[RunRequest], None] | None = None,
+    scores: "Scores | None" = None,
 ) -> list[tuple[RunRequest, OlmixError]]:
     """Train every run that is not finished yet; the failed ones are returned with their errors.
 
-    ``evaluate(model)`` serves the evaluations along training; ``after(run)`` is called when a
-    run's files are in place, in the first process. A failing run does not stop the others, unless
-    several processes train it together: they cannot go on when one of them has lost step.
+    ``scores`` serve the evaluations along training and score every finished run, once its files
+    are in place. A failing run does not stop the others, unless several processes train it
+    together: they cannot go on when one of them has lost step.
     """
     corpora: dict[Path, Corpus] = {}
     failed: list[tuple[RunRequest, OlmixError]] = []
     show = ProgressLine(runs, team)
+    if scores is not None and runs:
+        scores.prepare(runs[0].settings.model)
     for run in runs:
         try:
+            score: list[dict[str, Any]] = []  # of the model at hand, if it is trained here
             if finished_run(run.folder, run.settings, team) is None:
                 if run.corpus not in corpora:
                     corpora[run.corpus] = Corpus.open(run.corpus)
@@ -94,13 +98,14 @@ def run_all(
                     run.folder,
                     state_root,
                     hardware=hardware,
-                    evaluate=evaluate,
+                    evaluate=None if scores is None else scores.of_model,
+                    on_scored=None if scores is None else score.append,
                     on_progress=show.step,
                     team=team,
                     reference=run.reference,
                 )
-            if after is not None and team.first:
-                after(run)
+            if scores is not None:
+                scores.write(run.folder, *score)
         except OlmixError as error:
             if team.count > 1:
                 raise

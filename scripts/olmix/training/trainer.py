@@ -4,27 +4,22 @@ On a CPU a run that was killed and resumed ends with the same bytes as one that 
 own kernels may round differently each time.
 """
 
-import os
-import platform
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from olmix import __version__
 from olmix.corpus.mixing import MixedData
 from olmix.corpus.store import Corpus
 from olmix.errors import OlmixError
 from olmix.files import read_json, write_json
 from olmix.model.transformer import Transformer
 from olmix.model.weights import read_metadata, save_weights
-from olmix.provenance.environment import commit
-from olmix.training.checkpoint import Checkpoint, CheckpointFolder
+from olmix.training.checkpoint import BackgroundWriter, Checkpoint, CheckpointFolder
 from olmix.training.deadline import RunStopped
 from olmix.training.distributed import (
     Processes,
@@ -33,24 +28,32 @@ from olmix.training.distributed import (
     sharded,
     synchronised,
     whole,
+    whole_model,
 )
 from olmix.training.losses import Losses
 from olmix.training.optimizer import Optimizer
 from olmix.training.passes import Passes
+from olmix.training.read_ahead import ReadAhead
+from olmix.training.record import data_record, run_provenance, settings_record
 from olmix.training.reference import reference_model
 from olmix.training.run_data import check_corpus, run_data
 from olmix.training.settings import Hardware, RunSettings
+from olmix.training.sharding import shards_of
 from olmix.training.shared_run import only_job
 from olmix.training.steered import Steered, steered
 
-__all__ = ["RunProgress", "finished_run", "train_run"]
+__all__ = ["RunProgress", "Trainer", "finished_run", "train_run"]
 
 WRITING_SPEED = 100e6
 """Bytes per second assumed for a checkpoint until one has been timed."""
 
+PAUSE_STEPS = 20
+"""Steps after which a GPU is made to wait for what the host wants to know."""
+
 CONTINUE, SAVE, STOP = range(3)
 
 Evaluate = Callable[[Transformer], dict[str, Any]]
+"""Scores a whole model; called in every process at once, which may share the work."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,7 @@ def train_run(
     *,
     hardware: Hardware | None = None,
     evaluate: Evaluate | None = None,
+    on_scored: Callable[[dict[str, Any]], None] | None = None,
     on_progress: Callable[[RunProgress], None] | None = None,
     team: Processes | None = None,
     reference: str | Path | None = None,
@@ -96,7 +100,8 @@ def train_run(
     """Train the run of ``settings``, or take it up where it was left, and return its record.
 
     ``run_folder`` gets ``weights.safetensors`` and, last, ``run.json``; the state to resume from
-    lives in ``state_root`` until then. ``evaluate(model)`` is called at ``settings.evaluate_at``.
+    lives in ``state_root`` until then. ``evaluate(model)`` is called at ``settings.evaluate_at``;
+    with ``on_scored`` the final weights are scored too, once they are in place.
     ``reference`` is the folder of the run that a steered one compares itself with.
     A run that is already finished is returned as it is. `RunStopped` is raised when the team's
     deadline came first.
@@ -111,6 +116,7 @@ def train_run(
                 state_root,
                 hardware=hardware,
                 evaluate=evaluate,
+                on_scored=on_scored,
                 on_progress=on_progress,
                 team=team,
                 reference=reference,
@@ -129,8 +135,14 @@ def train_run(
         if (finished := finished_run(run_folder, settings, team)) is not None:
             return finished
         trainer = Trainer(settings, data, hardware, team, checkpoints, reference)
-        trainer.train(evaluate, on_progress)
-        return trainer.finish(Path(run_folder))
+        try:
+            trainer.train(evaluate, on_progress)
+            record = trainer.finish(Path(run_folder))
+        finally:
+            trainer.close()
+    if on_scored is not None and evaluate is not None:
+        on_scored(trainer.final_score(evaluate))
+    return record
 
 
 class Trainer:
@@ -162,8 +174,10 @@ class Trainer:
         self.model = Transformer(settings.model, init=settings.init).to(team.device)
         if on_gpu if hardware.compile is None else hardware.compile:
             self.model.compile_parts()
-        if hardware.sharded:
-            loss = sharded(self.model, team, bfloat16=self.bfloat16)
+        shards = shards_of(hardware.sharding, team.count, team.on_node)
+        if shards > 1:
+            kept = hardware.sharding == "kept"
+            loss = sharded(self.model, team, shards, bfloat16=self.bfloat16, kept=kept)
             self.optimizer = Optimizer(self.model, settings, sharded=True)
         else:
             self.optimizer = Optimizer(self.model, settings)
@@ -174,19 +188,25 @@ class Trainer:
             micro_batch=self.micro,
             z_loss=settings.z_loss,
             bfloat16=self.bfloat16,
-            sharded=hardware.sharded,
+            shards=shards,
         )
         self.steered: Steered | None = None
         if settings.steering is not None:
             compared = reference_model(settings, reference, team.device)
             self.steered = steered(settings, data, self.passes, self.optimizer, compared)
+        # What a steered run reads next is not known before.
+        ahead = on_gpu and self.steered is None
+        self.batches = ReadAhead(data, team, self.rows, ahead=ahead)
+        self.writer = BackgroundWriter(checkpoints)
         self.losses = Losses(settings, team)
+        self.pause_steps = hardware.pause_steps or (PAUSE_STEPS if on_gpu else 1)
         self.evaluations: list[dict[str, Any]] = []
         self.seconds_before = 0.0
         self.step = 0
         self._resume()
         self.first_step, self.started = self.step, time.monotonic()
-        self.last_saved, self.slowest_step = self.started, 0.0
+        self.saved_step, self.saved_at = self.step, self.started
+        self.paused_at, self.longest_stretch = self.started, 0.0
 
     @property
     def seconds(self) -> float:
@@ -203,79 +223,89 @@ class Trainer:
         }
         shown = time.monotonic()
         while self.step < self.settings.steps:
-            begun = time.monotonic()
-            self.losses.add(self._gradients())
-            self.optimizer.step(self.step)
-            self.step += 1
+            self.advance()
             if self.step in evaluate_after and evaluate is not None:
                 self._evaluate(evaluate, evaluate_after[self.step])
+            if self.step % self.pause_steps == 0:
+                self._pause()
             now = time.monotonic()
-            # The first steps of a process compile and warm up: they say nothing about the others.
-            if self.step > self.first_step + 3:
-                self.slowest_step = max(self.slowest_step, now - begun)
-            self._save_if_due()
             if on_progress is not None and (now - shown > 1 or self.step == self.settings.steps):
                 shown = now
                 on_progress(self._progress())
         self.losses.flush()
 
+    def advance(self) -> None:
+        """Train one step."""
+        self.losses.add(self._gradients())
+        self.optimizer.step(self.step)
+        self.step += 1
+
     def _gradients(self) -> Tensor:
         """Add up the gradients of this process's rows of the batch; its mean loss."""
-        if self.steered is not None:
-            self.steered.before(self.step)
-        batch = self.data.batch(self.step * self.team.count + self.team.rank, self.rows)
-        rows = torch.from_numpy(batch).to(self.team.device)
-        if self.steered is not None:
-            return self.steered.gradients(self.step, rows)
-        return self.passes.mean(rows)
+        if self.steered is None:
+            return self.passes.mean(self.batches.rows(self.step))
+        self.steered.before(self.step)
+        return self.steered.gradients(self.step, self.batches.rows(self.step))
 
     def _evaluate(self, evaluate: Evaluate, fraction: float) -> None:
-        """Evaluate the whole model in the first process and note the result."""
+        """Evaluate the whole model in all processes together and note the result."""
         self.losses.flush()
-        model = self.model
-        if self.hardware.sharded:
-            tensors = {name: whole(p.detach()) for name, p in model.named_parameters()}
-            if self.team.first:
-                model = Transformer(self.settings.model).to(self.team.device)
-                model.load_state_dict(tensors)
-        result: dict[str, Any] = {}
-        if self.team.first:
-            result = evaluate(model.eval())
-            model.train()
-        self.team.wait()
+        result = self._score(evaluate)
         tokens = self.step * self.settings.tokens // self.settings.steps
         self.evaluations.append(
             {"fraction": fraction, "step": self.step, "tokens": tokens, "result": result}
         )
 
-    def _save_if_due(self) -> None:
-        """Write a checkpoint when it is time for one, and stop when there is no time for more."""
-        answer, now = CONTINUE, time.monotonic()
+    def _score(self, evaluate: Evaluate) -> dict[str, Any]:
+        result = evaluate(whole_model(self.model, bfloat16=self.bfloat16).eval())
+        self.model.train()
+        return result
+
+    def final_score(self, evaluate: Evaluate) -> dict[str, Any]:
+        """The score of the final weights: the one at the end of training, if there is one."""
+        if self.evaluations and self.evaluations[-1]["step"] == self.settings.steps:
+            return self.evaluations[-1]["result"]
+        return self._score(evaluate)
+
+    def _pause(self) -> None:
+        """Read the losses, write a checkpoint when it is time, stop when there is no more time.
+
+        Between two pauses nothing waits for a GPU or for another process but training itself.
+        """
+        self.losses.flush()
+        now = time.monotonic()
+        # The first steps of a process compile and warm up: they say nothing about the others.
+        if self.step - self.pause_steps >= self.first_step + 3:
+            self.longest_stretch = max(self.longest_stretch, now - self.paused_at)
+        self.paused_at = now
+        answer = CONTINUE
         if self.step < self.settings.steps:
             every = self.hardware.checkpoint_steps
-            if now - self.last_saved > self.hardware.checkpoint_seconds:
+            if now - self.saved_at > self.hardware.checkpoint_seconds:
                 answer = SAVE
-            if every is not None and self.step % every == 0:
+            if every is not None and self.step // every > self.saved_step // every:
                 answer = SAVE
             if not self.team.deadline.allows(self._time_to_stop()):
                 answer = STOP
         answer = self.team.first_says(answer)
         if answer != CONTINUE:
             self.save()
-            self.last_saved = time.monotonic()
+            self.saved_step, self.saved_at = self.step, time.monotonic()
         if answer == STOP:
+            self.writer.wait()
+            self.team.wait()
             raise RunStopped(
                 f"stopped before the time limit at step {self.step} of {self.settings.steps}; "
                 "start it again to go on"
             )
 
     def _time_to_stop(self) -> float:
-        """The seconds to keep for one more step and a checkpoint: twice what they take, and one."""
+        """The seconds to keep until after the next pause: twice what it all takes, and one."""
         writing = self.checkpoints.cost
         if writing is None:
             # Weights and two moments of four bytes, written once and read once for their hash.
             writing = 12 * self.settings.model.parameters / WRITING_SPEED
-        return 1.0 + 2 * (writing + self.slowest_step)
+        return 1.0 + 2 * (writing + self.longest_stretch)
 
     def _progress(self) -> RunProgress:
         done = (self.step - self.first_step) * self.settings.tokens / self.settings.steps
@@ -286,22 +316,20 @@ class Trainer:
         return RunProgress(self.step, self.settings.steps, loss, speed)
 
     def save(self) -> None:
-        """Write a checkpoint of this moment."""
+        """Take a checkpoint of this moment; it is written while training goes on."""
         self.losses.flush()
         tensors = {}
         for name, tensor in self._state().items():
             value = whole(tensor.detach())
             if self.team.first:
-                # Clones: safetensors refuses views of one another's memory.
-                tensors[name] = value.cpu().clone()
+                # Memory of its own: training changes the weights while they are written.
+                tensors[name] = value.clone() if value.device.type == "cpu" else value.cpu()
         if self.team.first:
             tensors["losses"] = self.losses.tensor()
             if self.steered is not None:
                 for name, array in self.steered.state().items():
                     tensors[f"steering.{name}"] = torch.tensor(array)
-            checkpoint = Checkpoint(self.step, tensors, self.seconds, self.evaluations)
-            self.checkpoints.save(checkpoint)
-        self.team.wait()
+            self.writer.save(Checkpoint(self.step, tensors, self.seconds, list(self.evaluations)))
 
     def _state(self) -> dict[str, Tensor]:
         """The weights and the optimiser's moments, by name."""
@@ -326,6 +354,7 @@ class Trainer:
     def finish(self, run_folder: Path) -> dict[str, Any]:
         """Put the final weights and then the record in place, and drop the resumable state."""
         record = self._record()
+        self.writer.wait()
         weights = {name: whole(p.detach()) for name, p in self.model.named_parameters()}
         if self.team.first:
             try:
@@ -339,6 +368,7 @@ class Trainer:
             except OSError as error:
                 if self.team.count == 1:  # else the others would have to take part
                     self.save()
+                    self.writer.wait()
                 raise OlmixError(
                     f"{run_folder}: cannot write the finished run ({error}); "
                     "its last checkpoint is kept"
@@ -347,43 +377,20 @@ class Trainer:
         self.team.wait()
         return record
 
+    def close(self) -> None:
+        """End the threads that read and write."""
+        self.batches.close()
+        self.writer.close()
+
     def _record(self) -> dict[str, Any]:
         """The record of the finished run, which ``run.json`` holds."""
-        settings, data = self.settings, self.data
         return {
-            "hash": settings.hash,
-            "settings": settings.to_dict(),
-            "parameters": settings.model.parameters,
-            "steps": settings.steps,
-            "mix": {"requested": data.requested, "realised": data.realised},
-            "schedule": [
-                {"until_token": end, "mix": mix}
-                for end, mix in zip(data.ends, data.mixes, strict=True)
-            ],
-            "seen": {"tokens": data.counts, "epochs": data.repetition},
-            "largest_repetition": data.largest_repetition,
+            **settings_record(self.settings),
+            **data_record(self.data),
             **(self.steered.record() if self.steered is not None else {}),
             "losses": self.losses.curve(),
             "evaluations": self.evaluations,
             "seconds": self.seconds,
             "tokens_per_second": self._progress().tokens_per_second,
-            "provenance": self._provenance(),
-        }
-
-    def _provenance(self) -> dict[str, Any]:
-        """Where, when and with what the run was computed."""
-        return {
-            "host": platform.node(),
-            "time": datetime.now(UTC).isoformat(timespec="seconds"),
-            "device": self.team.device.type,
-            "processes": self.team.count,
-            "sharded": self.hardware.sharded,
-            "precision": "bfloat16" if self.bfloat16 else "float32",
-            "versions": {
-                "olmix": __version__,
-                "python": platform.python_version(),
-                "torch": torch.__version__,
-            },
-            "commit": commit(),
-            "slurm_job": os.environ.get("SLURM_JOB_ID"),
+            "provenance": run_provenance(self.passes),
         }

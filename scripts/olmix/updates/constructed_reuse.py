@@ -13,7 +13,6 @@ import numpy as np
 
 from olmix.errors import OlmixError
 from olmix.mix import Mix
-from olmix.proposers.exact import propose_exact
 from olmix.proposers.proposal import Proposal, Request
 from olmix.proposers.worst import propose_worst
 from olmix.regressors.log_linear import LogLinear
@@ -59,5 +58,7 @@ def _on_columns(surrogate: Surrogate, names: tuple[str, ...], expansion: np.ndar
 
 def reuse_on_model(surrogate: Surrogate, collapse: Collapse, request: Request) -> Proposal:
     """q*(p̃_fix): the best mix on a model over D' that keeps the collapse's frozen ratios."""
+    from olmix.proposers.exact import propose_exact  # CVXPY: slow to import, and needed here alone
+
     proposal = propose_exact(collapsed_model(surrogate, collapse), request)
     return collapse.expand_proposal(proposal, request)

@@ -1,7 +1,7 @@
 """A sequence of updates, as data: the stages a domain set goes through (§5.1)."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,6 +27,8 @@ from olmix.updates.operators import (
 __all__ = ["Stage", "Step", "UpdateSequence", "load_updates"]
 
 INITIAL = "initial"
+#: The ``priors`` of a sequence: those of its file.
+STATED = "stated"
 # What the names of stages must not be: the last stage, and the swarms beside those of the stages.
 RESERVED_STAGES = ("final", "target")
 OPERATORS = ("add", "remove", "partition", "revise")
@@ -45,13 +47,15 @@ class Step:
     """One update of a sequence, and what partial mixture reuse recomputes besides the affected.
 
     ``prior`` is the share of each source in the stage's swarm and KL prior, natural inside a
-    source; empty for the natural distribution.
+    source; empty for the natural distribution. ``reuse_prior`` are the shares of some sources where
+    mixtures are reused, the others keeping their ratios.
     """
 
     name: str
     update: Update
     recompute: tuple[str, ...] = ()
     prior: Mapping[str, float] = field(default_factory=dict)
+    reuse_prior: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -60,13 +64,15 @@ class UpdateSequence:
 
     ``reuse_within`` are the sources inside which partial mixture reuse freezes ratios; without
     any, it freezes all unaffected domains but a step's ``recompute``. ``initial_prior`` is a
-    step's ``prior``, for the initial stage.
+    step's ``prior``, for the initial stage. ``method`` is the mixing method that answers every
+    stage's swarm, whatever is frozen: the collapsed problem is a mixing problem.
     """
 
     initial: DomainSet
     steps: tuple[Step, ...]
     reuse_within: tuple[str, ...] = ()
     initial_prior: Mapping[str, float] = field(default_factory=dict)
+    method: str = "olmix_base"
 
     def __post_init__(self) -> None:
         """Walk through all stages once, so that a wrong step is refused before any work."""
@@ -101,15 +107,22 @@ class UpdateSequence:
             stages.append(Stage(step.name, step.update, domains))
         return tuple(stages)
 
-    def prior(self, stage: str) -> Mix:
-        """The prior of a stage's swarms and KL terms: its sources' shares, natural inside."""
+    def prior(self, stage: str, *, reuse: bool = False) -> Mix:
+        """The prior of a stage's swarms and KL terms: its sources' shares, natural inside.
+
+        With ``reuse`` it is that of the strategies that reuse mixtures, where it is another one.
+        """
         domains = {entry.name: entry.domains for entry in self.stages()}[stage]
-        shares = next((step.prior for step in self.steps if step.name == stage), {})
-        if stage == INITIAL:
-            shares = self.initial_prior
-        if not shares:
-            return domains.natural()
+        step = next((step for step in self.steps if step.name == stage), None)
+        shares = dict(step.prior if step else self.initial_prior)
+        fixed = step.reuse_prior if step and reuse else {}
         totals = {s: sum(d.tokens for d in domains.of_source(s)) for s in domains.sources}
+        if not shares and not fixed:
+            return domains.natural()
+        if fixed:
+            rest = {s: share for s, share in (shares or totals).items() if s not in fixed}
+            left = (1 - sum(fixed.values())) / sum(rest.values())
+            shares = {**fixed, **{source: share * left for source, share in rest.items()}}
         weights = [shares[d.source] * d.tokens / totals[d.source] for d in domains]
         return Mix(domains.names, np.array(weights))
 
@@ -144,14 +157,19 @@ class UpdateSequence:
         raise OlmixError(f"updates: no update '{stage}', expected one of {known}")
 
 
-def load_updates(path: str | Path, catalogue: DomainSet | None = None) -> UpdateSequence:
+def load_updates(
+    path: str | Path, catalogue: DomainSet | None = None, *, priors: str = STATED
+) -> UpdateSequence:
     """Read an updates file; `config/updates/paper.yaml` shows and explains every key.
 
     ``catalogue`` replaces the file's own ``domains``: the same updates on counted domains.
+    ``priors`` are those that the file states, or ``natural`` at every stage.
     """
     path = Path(path)
     content = read_config(path)
-    keys = ("description", "domains", "initial", "initial_prior", "reuse_within", "updates")
+    keys = (
+        "description", "domains", "initial", "initial_prior", "reuse_within", "method", "updates",
+    )  # fmt: skip
     check_keys(content, keys, ("domains", "initial", "updates"), where=str(path))
     try:
         catalogue = catalogue or _catalogue(content["domains"], path.parent)
@@ -164,10 +182,17 @@ def load_updates(path: str | Path, catalogue: DomainSet | None = None) -> Update
             steps.append(step)
             domains = step.update.apply(domains)
         reuse_within = tuple(_names(content.get("reuse_within", []), "reuse_within"))
-        return UpdateSequence(initial, tuple(steps), reuse_within, initial_prior)
+        method = check_name(content.get("method", "olmix_base"), "method")
+        sequence = UpdateSequence(initial, tuple(steps), reuse_within, initial_prior, method)
+        return sequence if priors == STATED else _with_natural_priors(sequence)
     except OlmixError as error:
         message = str(error)
         raise OlmixError(message if str(path) in message else f"{path}: {message}") from None
+
+
+def _with_natural_priors(sequence: UpdateSequence) -> UpdateSequence:
+    steps = tuple(replace(step, prior={}, reuse_prior={}) for step in sequence.steps)
+    return replace(sequence, steps=steps, initial_prior={})
 
 
 def _catalogue(value: Any, folder: Path) -> DomainSet:
@@ -190,7 +215,9 @@ def _step(number: int, entry: Any, catalogue: DomainSet, domains: DomainSet) -> 
     if not isinstance(entry, Mapping):
         raise OlmixError(f"update {number}: {entry!r}, expected a mapping of keys")
     where = f"update {number}"
-    check_keys(entry, ("name", *OPERATORS, "recompute", "prior"), ("name",), where=where)
+    check_keys(
+        entry, ("name", *OPERATORS, "recompute", "prior", "reuse_prior"), ("name",), where=where
+    )
     name = check_name(entry["name"], where)
     if name in RESERVED_STAGES or name.endswith("-probe"):
         raise OlmixError(f"{where}: name '{name}' means something else here, expected another")
@@ -207,7 +234,20 @@ def _step(number: int, entry: Any, catalogue: DomainSet, domains: DomainSet) -> 
     if not operators:
         raise OlmixError(f"{where}: changes nothing, expected one of {', '.join(OPERATORS)}")
     prior = _prior(entry.get("prior", {}), domains, where)
-    return Step(name, Update(tuple(operators)), recompute, prior)
+    reuse_prior = _some_shares(entry.get("reuse_prior", {}), domains, where)
+    return Step(name, Update(tuple(operators)), recompute, prior, reuse_prior)
+
+
+def _some_shares(value: Any, domains: DomainSet, where: str) -> dict[str, float]:
+    """Shares of some sources, which leave the others something."""
+    if not isinstance(value, Mapping):
+        raise OlmixError(f"{where}: reuse_prior {value!r}, expected shares of sources")
+    for source, share in value.items():
+        if source not in domains.sources or not isinstance(share, int | float) or not share > 0:
+            raise OlmixError(f"{where}: reuse_prior has {source!r}: {share!r}, expected a source")
+    if sum(value.values()) >= 1 or len(value) == len(domains.sources):
+        raise OlmixError(f"{where}: reuse_prior {value!r} leaves nothing to the other sources")
+    return dict(value)
 
 
 def _prior(value: Any, domains: DomainSet, where: str) -> dict[str, float]:

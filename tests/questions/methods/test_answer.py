@@ -1,27 +1,17 @@
-"""The table of methods on made-up runs."""
-
-from dataclasses import asdict
-from pathlib import Path
+"""The tables of methods on made-up runs."""
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import ttest_1samp
 
 from olmix.files import read_json
 from olmix.questions.answer import Answer
-from olmix.questions.methods.answer import answer
-from olmix.study.methods import load_methods
+from olmix.questions.methods.answer import answer, gain_interval
 from olmix.tables import SwarmTable
 
-METHODS = load_methods(Path(__file__).parents[3] / "config" / "methods")
-BPB = {
-    "autoscale": 1.1, "bimix": 1.3, "data_mixing_laws": 0.9, "olmix_base": 0.8,
-    "olmix_ensemble": 0.85, "regmix": 1.0,
-}  # fmt: skip
-RUNS = {
-    "autoscale": 5, "bimix": 4, "data_mixing_laws": 6, "olmix_base": 9, "olmix_ensemble": 3,
-    "regmix": 30,
-}  # fmt: skip
+COST = {"runs": 3, "tokens": 300.0, "proxy_runs": 3.0, "gpu_hours_paper": 9.0}
+FREE = dict.fromkeys(COST, 0)
 
 
 def table(runs: dict[str, float]) -> SwarmTable:
@@ -30,33 +20,76 @@ def table(runs: dict[str, float]) -> SwarmTable:
     return SwarmTable(tuple(runs), ("a", "b"), mixes, ("task0", "task1"), metrics)
 
 
-def test_methods_are_compared_with_each_other_and_with_natural(question, tmp_path):
-    swarms = {
-        f"method-{name}": table({f"run{k}": 1.0 for k in range(runs)})
-        for name, runs in RUNS.items()
-    }
-    proposals = {
-        name: {"average": bpb / 2, "repetition": {"a": 1.0, "b": 2.5}} for name, bpb in BPB.items()
-    }
+def record(**made_from) -> dict:
+    return {"repetition": {"a": 1.0, "b": 2.5}, "made_from": made_from}
+
+
+@pytest.fixture
+def answered(question, tmp_path):
+    system = {"way": "no run", "repetition_constraint": False}
     data = question(
         {},
-        swarms | {"methods-target": table(BPB), "natural-topics": table({"natural-0000": 1.2})},
-        {"methods": proposals},
+        {
+            "methods-target": table({"base": 0.9, "at_once-9": 0.8}),
+            "methods-target-repeat1": table({"base": 1.0, "at_once-9": 0.9}),
+            "systems-target": table({"natural": 1.0, "rounds": 0.5}),
+            "systems-target-repeat1": table({"natural": 1.25, "rounds": 1.0}),
+        },
+        {
+            "methods": {"base": record(), "at_once-9": record()},
+            "systems": {"natural": record(), "rounds": record(runs={"30m": 5, "1m": 4})},
+        },
         planned={
-            "methods": [asdict(method) for method in METHODS.values()],
-            "swarms": {name: f"method-{name}" for name in METHODS},
-            "natural": "natural-topics",
-            "target": ["methods-target"],
+            "methods": [{"name": "base", "label": "Base", "repetition_constraint": True}],
+            "systems": [
+                {"name": "natural", "label": "natural", **system},
+                {"name": "rounds", "label": "In rounds", **system, "way": "rounds"},
+            ],
+            "targets": ["methods-target", "methods-target-repeat1"],
+            "answers": ["systems-target", "systems-target-repeat1"],
+            "online": {},
+            "costs": {"base": COST, "natural": FREE, "rounds": COST | {"runs": 20}},
+            "run_costs": {
+                "30m": {"runs": 1, "tokens": 100.0, "proxy_runs": 1.0},
+                "1m": {"runs": 1, "tokens": 50.0, "proxy_runs": 0.1},
+            },
+            "left_out": {"ADMIRE-BayesOpt": "BoTorch"},
+            "curve": {"rounds": {20: "rounds"}, "at once": {9: "at_once-9"}},
         },
     )
     answer(data, Answer(tmp_path / "methods", "methods", data))
+    return tmp_path / "methods"
 
-    frame = pd.read_csv(tmp_path / "methods" / "methods.csv").set_index("method")
-    assert frame["target_bpb"].to_dict() == pytest.approx(BPB | {"natural": 1.2})
-    assert frame["proxy_runs"].to_dict() == RUNS | {"natural": 0}
-    assert frame.loc["bimix", "below_natural"] == pytest.approx(-0.1)
-    assert frame.loc["regmix", ["predicted_bpb", "largest_repetition"]].tolist() == [0.5, 2.5]
-    assert frame.loc["autoscale", "proxy_size"] == "target"
-    summary = read_json(tmp_path / "methods" / "summary.json")
-    assert summary["lowest_target_bpb"] == "olmix_base"
-    assert summary["below_natural"]["olmix_base"] == pytest.approx(0.4)
+
+def test_gains_are_over_natural_with_the_same_order_of_data(answered):
+    frame = pd.read_csv(answered / "methods.csv").set_index("method")
+    assert frame["gain"].to_dict() == pytest.approx(
+        {"base": (10 + 20) / 2, "natural": 0, "rounds": (50 + 20) / 2}
+    )
+    assert frame.loc["base", ["gain_low", "gain_high"]].tolist() == pytest.approx(
+        gain_interval(np.array([10.0, 20.0]))
+    )
+    assert frame.loc["rounds", "target_bpb"] == pytest.approx(0.75)
+    assert frame["largest_repetition"].tolist() == [2.5] * 3
+    summary = read_json(answered / "summary.json")
+    assert summary["largest_gain"] == "rounds"
+    assert summary["left_out"] == {"ADMIRE-BayesOpt": "BoTorch"}
+
+
+def test_rounds_cost_the_runs_that_they_asked_for(answered):
+    frame = pd.read_csv(answered / "methods.csv").set_index("method")
+    assert frame.loc["rounds", "runs"] == 9
+    assert frame.loc["rounds", "tokens"] == 5 * 100 + 4 * 50
+    assert frame.loc["rounds", "proxy_runs"] == pytest.approx(5.4)
+    assert frame.loc["base", "proxy_runs"] == 3
+    assert frame.loc["natural", "tokens"] == 0
+    curve = pd.read_csv(answered / "rounds.csv").set_index("approach")
+    assert curve["runs"].to_dict() == {"rounds": 9, "at once": 9}
+    assert curve["gain"].to_dict() == pytest.approx({"rounds": 35, "at once": (20 + 28) / 2})
+
+
+def test_the_interval_is_students(tmp_path):
+    gains = np.array([3.0, 5.0, 4.0, 8.0])
+    expected = ttest_1samp(gains, 0).confidence_interval(0.95)
+    assert gain_interval(gains) == pytest.approx((expected.low, expected.high))
+    assert np.isnan(gain_interval(gains[:1])).all()

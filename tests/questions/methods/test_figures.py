@@ -1,35 +1,53 @@
-"""Figure of the methods from a made-up table."""
+"""Figures of the methods from made-up tables."""
 
-import numpy as np
 import pandas as pd
-import pytest
+from matplotlib.collections import PathCollection
 
 from olmix.presentation.style import style
-from olmix.questions.methods.figures import methods
+from olmix.questions.methods.figures import methods, rounds
 
 
-def test_a_labelled_point_per_method_and_a_line_for_natural(tmp_path):
+def test_a_numbered_point_per_method_with_its_interval(tmp_path):
     frame = pd.DataFrame(
         {
-            "method": ["olmix_base", "regmix", "natural"],
-            "label": ["OlmixBase", "RegMix", "natural"],
-            "proxy_runs": [27, 241, 0],
-            "target_bpb": [0.8, 0.9, 1.0],
-            "target_error": [0.01, 0.02, None],
-            "proxy_size": ["30m", "1m", None],
+            "method": ["natural", "olmix_base", "regmix", "odm", "unimax"],
+            "label": ["natural", "OlmixBase", "RegMix", "ODM", "UniMax"],
+            "way": ["no run", "one swarm", "one swarm", "online", "no run"],
+            "proxy_runs": [0, 27, 3.4, 0, 0],
+            "gain": [0.0, 20, 10, 5, -3],
+            "gain_low": [0.0, 18, 7, 4, -5],
+            "gain_high": [0.0, 22, 13, 6, -1],
         }
     )
     frame.to_csv(tmp_path / "methods.csv", index=False)
     with style():
         figure = methods(tmp_path)
-    (axis,) = figure.axes
-    bars, *scattered = axis.collections
-    points = [tuple(collection.get_offsets()[0]) for collection in scattered]
-    assert points == [(27, 0.8), (241, 0.9)]
-    assert bars.get_segments()[1] == pytest.approx(np.array([(241, 0.88), (241, 0.92)]))
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
-        "natural: no runs", "OlmixBase: 27 runs of 30m", "RegMix: 241 runs of 1m",
+    axis, names = figure.axes
+    assert axis.get_xscale() == "log"
+    points = [c.get_offsets()[0] for c in axis.collections if isinstance(c, PathCollection)]
+    assert sorted(point[1] for point in points) == [-3, 5, 10, 20]
+    assert {27.0, 3.4} <= {float(point[0]) for point in points}
+    assert [text.get_text() for text in names.texts] == [
+        "1  UniMax: 0", "2  ODM: 0", "3  RegMix: 3.4", "4  OlmixBase: 27",
     ]  # fmt: skip
-    assert axis.get_lines()[0].get_ydata() == pytest.approx([1.0, 1.0])
-    assert (axis.get_xlabel(), axis.get_ylabel()) == ("proxy runs", "average BPB of the target")
-    assert axis.get_xlim()[0] <= 27 < 241 <= axis.get_xlim()[1]
+    assert [label.get_text() for label in axis.get_xticklabels()] == ["none", "1", "10", "100"]
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert legend == ["no run", "online", "one swarm"]
+
+
+def test_rounds_and_at_once_are_two_lines(tmp_path):
+    frame = pd.DataFrame(
+        {
+            "approach": ["rounds", "rounds", "at once", "at once"],
+            "runs": [10, 16, 10, 16],
+            "gain": [5.0, 9, 6, 8],
+            "gain_low": [4.0, 8, 5, 7],
+            "gain_high": [6.0, 10, 7, 9],
+        }
+    )
+    frame.to_csv(tmp_path / "rounds.csv", index=False)
+    with style():
+        (axis,) = rounds(tmp_path).axes
+    lines = {line.get_label(): line.get_ydata().tolist() for line in axis.get_lines()}
+    assert lines == {"OlmixBase in rounds": [5, 9], "OlmixBase at once": [6, 8]}
+    assert "proxy runs" in axis.get_xlabel()

@@ -7,11 +7,12 @@ import pandas as pd
 import pytest
 
 from olmix.domains import DomainSet
-from olmix.files import read_json
+from olmix.files import read_json, write_json
 from olmix.proposers.proposal import Proposal, Request
 from olmix.questions.answer import Answer
 from olmix.questions.mix.answer import answer
 from olmix.questions.mix.captions import finding
+from olmix.questions.mix.page import mix_page
 from olmix.study.spec import ProposalSpec, SpaceSpec, as_params
 from olmix.tables import SwarmTable
 
@@ -95,6 +96,7 @@ def test_the_answer_says_weights_gains_and_limits(answered: Path):
     gain, low, high = summary["gains"]["natural"]
     assert gain == pytest.approx(expected, abs=0.5) and 0 < low < gain < high
     assert summary["weights_ignored"] == ["old"]
+    assert summary["limits"][-1].startswith("There is no task old: ")
     assert summary["held_out_correlation"] > 0.9
     limits = " ".join(summary["limits"])
     assert "books is at its cap" in limits and "saw no domain more than 2.0 times" in limits
@@ -111,6 +113,9 @@ def test_figures_and_pages_lie_beside_the_tables(answered: Path):
         assert (answered / f"{name}.png").stat().st_size > 5000
         assert f"{name}.png" in page
     assert "explore.html" in page and (answered / "explore.html").is_file()
-    assert "at its cap" in page
+    assert "at its cap" in page and "Stages before" not in page
     said = finding(answered)
     assert "over the natural mix" in said and "over the uniform mix" in said
+    summary = read_json(answered / "summary.json")
+    write_json(answered / "summary.json", summary | {"stages": ["initial", "add_news"]})
+    assert "Stages before this one: initial. Their pages: data/" in mix_page(answered)

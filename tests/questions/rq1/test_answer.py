@@ -14,7 +14,11 @@ from olmix.tables import SwarmTable
 FAMILIES = {"maths": ["sums", "primes"], "code": ["loops", "types", "tests"]}
 TASKS = [task for tasks in FAMILIES.values() for task in tasks]
 SETTINGS = {"proxy": "30m", "rq1": {"models": ["1m", "30m", "60m"]}}
-PLANNED = {"sizes": {"1m": "rq1-1m", "30m": "rq1", "60m": "rq1-60m"}, "target": "rq1-target"}
+PLANNED = {
+    "sizes": {"1m": "rq1-1m", "30m": "rq1", "60m": "rq1-60m"},
+    "target": "rq1-target",
+    "shapes": {"1m": "1m", "30m": "30m", "60m": "60m", "target": "1b"},
+}
 MIXES = 20
 
 
@@ -69,6 +73,7 @@ def test_points_and_summary(question, swarms, tmp_path):
     assert large["proxy_bpb"].to_numpy() == pytest.approx(2 * large["target_bpb"].to_numpy() + 1)
     summary = read_json(tmp_path / "rq1" / "summary.json")
     assert summary["mixes"] == MIXES
+    assert summary["parameters"] == {}, "the paper's sizes are those of their names"
     assert summary["highest_spearman"] == "60m"
     assert summary["spearman"]["1m"] == pytest.approx(-1)
     against = summary["spearman_against_proxy"]

@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from olmix.files import write_json
 from olmix.presentation.style import save, style
 from olmix.questions.rq1.figures import proxy_size
 
@@ -22,17 +23,18 @@ def answer(tmp_path):
             for n, size in enumerate(sizes) for output in ("average", "maths")
         ]
     ).to_csv(tmp_path / "correlations.csv", index=False)  # fmt: skip
+    write_json(tmp_path / "summary.json", {"parameters": {"1m": 6640, "15m": 15440}})
     return tmp_path
 
 
-def test_a_panel_per_size(answer, tmp_path):
+def test_a_panel_per_size_with_the_parameters_there_really_are(answer, tmp_path):
     with style():
         figure = proxy_size(answer)
         shown = [axis for axis in figure.axes if axis.get_visible()]
         titles = [axis.get_title() for axis in shown]
         assert titles == [
-            "1M: ρ = 0.80 [0.50, 0.99]",
-            "15M: ρ = 0.90 [0.50, 0.99]",
+            "6.6k: ρ = 0.80 [0.50, 0.99]",
+            "15k: ρ = 0.90 [0.50, 0.99]",
             "30M: ρ = 1.00 [0.50, 0.99]",
         ]
         assert figure.get_supxlabel() == "average BPB of the proxy"

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 
+from olmix.files import write_json
 from olmix.presentation.style import style
 from olmix.questions.rq4.figures import fit_by_domains, regression_models, regression_models_sources
 from olmix.regressors import FAMILIES
@@ -35,11 +36,12 @@ def answer(tmp_path):
         for i, family in enumerate(FAMILY_LABELS)
     ]  # fmt: skip
     pd.DataFrame(downstream).to_csv(tmp_path / "downstream.csv", index=False)
+    write_json(tmp_path / "provenance.json", {"target_repeats": 4})
     return tmp_path
 
 
 @pytest.mark.parametrize("draw", [regression_models, regression_models_sources])
-def test_a_curve_and_a_bar_of_one_colour_per_family(answer, draw):
+def test_a_curve_and_a_dot_of_one_colour_per_family(answer, draw):
     with style():
         left, right = draw(answer).axes
     assert left.get_xlabel() == "swarm size K (runs)"
@@ -50,8 +52,9 @@ def test_a_curve_and_a_bar_of_one_colour_per_family(answer, draw):
     assert curves["AutoScale"].get_ydata() == pytest.approx([0.205, 0.205])
     assert len(left.collections) == len(FAMILY_LABELS)
     assert left.collections[2].get_paths()[0].get_extents().height == pytest.approx(0.01)
-    for family, bar in zip(FAMILY_LABELS, right.patches, strict=True):
-        assert to_hex(bar.get_facecolor()) == FAMILIES[family].colour.lower()
+    for family, dot in zip(FAMILY_LABELS, right.containers, strict=True):
+        assert to_hex(dot.lines[0].get_color()) == FAMILIES[family].colour.lower()
+        assert dot.lines[0].get_marker() == FAMILIES[family].marker
         assert curves[FAMILY_LABELS[family]].get_color() == FAMILIES[family].colour
 
 

@@ -38,7 +38,7 @@ def answered(question, world_of, tmp_path):
         np.array([[0.70], [0.76], [0.75]]),
     )  # fmt: skip
     settings = {"repetition": 4, "rq6": {"factors": FACTORS}}
-    planned = {"target": ["rq6-target"]}
+    planned = {"target": ["rq6-target"], "approaches": list(APPROACHES)}
     data = question(settings, {"rq6-target": targets}, {"rq6": records}, planned=planned)
     answer(data, Answer(tmp_path / "rq6", "rq6", data))
     return tmp_path / "rq6"

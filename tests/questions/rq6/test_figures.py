@@ -24,7 +24,7 @@ def test_the_domains_with_the_largest_weights_as_lines_over_k(answer):
     with style():
         (axis,) = repetition_factor(answer).axes
     lines = axis.get_lines()
-    assert [line.get_label() for line in lines] == ["d0", "d9", "d8", "d7", "d6", "d5", "d4"]
+    assert [line.get_label() for line in lines] == [f"web: d{j}" for j in (0, 9, 8, 7, 6, 5, 4)]
     assert len(lines) == TOP
     assert lines[0].get_ydata() == pytest.approx([0, 0, 0.5])
     assert [tick.get_text() for tick in axis.get_xticklabels()] == ["2", "3", "∞"]

@@ -92,7 +92,7 @@ def test_reused_vs_optimal_shows_the_largest_reused_ratios(tmp_path):
     pd.DataFrame(rows).to_csv(tmp_path / "reused_vs_optimal.csv", index=False)
     (axis,) = theory.reused_vs_optimal(tmp_path).axes
     names = [label.get_text() for label in axis.get_xticklabels()]
-    assert names == [f"web:d {number}" for number in (9, 8, 7, 6, 5, 4, 3)]
+    assert names == [f"web: d {number}" for number in (9, 8, 7, 6, 5, 4, 3)]
     reused, optimal = heights(axis)
     assert reused == pytest.approx([0.02 * n + 0.005 for n in (9, 8, 7, 6, 5, 4, 3)])
     assert optimal == pytest.approx([0.5] * 7)
@@ -111,5 +111,5 @@ def test_kappa_reduction_shows_the_largest_drops_in_percent(tmp_path):
     )
     names = {label.get_text(): y for label, y in zip(axis.get_yticklabels(), axis.get_yticks(),
                                                      strict=True)}  # fmt: skip
-    assert names["web:d7"] == max(names.values()), "the largest is on top"
+    assert names["web: d7"] == max(names.values()), "the largest is on top"
     assert "% of" in axis.get_xlabel()

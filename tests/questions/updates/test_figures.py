@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from olmix.files import write_json
+from olmix.presentation.strategies import side_by_side
 from olmix.presentation.style import style
 from olmix.questions.budgets import figures as budgets
 from olmix.questions.updates import figures as updates
@@ -65,6 +66,15 @@ def test_improvement_against_runs(main):
     assert dots == [6, 2, 2]
 
 
+def test_points_of_the_same_runs_stand_side_by_side():
+    runs = pd.Series([100, 160, 161, 300])
+    moved = side_by_side(runs)
+    assert moved[[0, 3]].tolist() == [100, 300]
+    assert moved[[1, 2]].mean() == pytest.approx(160.5)
+    assert moved[2] - moved[1] > 1
+    assert side_by_side(pd.Series([5])).tolist() == [5]
+
+
 @pytest.mark.parametrize(("times", "written"), [(2.0, ["2.00x fewer steps"]), (None, [])])
 def test_checkpoints(tmp_path, times, written):
     rows = [
@@ -78,7 +88,12 @@ def test_checkpoints(tmp_path, times, written):
     assert natural.get_label() == "natural"
     assert list(partial.get_ydata()) == pytest.approx([1.1, 0.8])
     assert list(goal.get_ydata()) == pytest.approx([1.0, 1.0])
-    assert [text.get_text() for text in axis.texts] == written
+    assert [text.get_text() for text in axis.texts if text.get_text()] == written
+    arrows = [text for text in axis.texts if text.arrow_patch]
+    # From natural's last step, 40, to half of it, at natural's last BPB.
+    assert len(arrows) == len(written)
+    for arrow in arrows:
+        assert (*arrow.xyann, *arrow.xy) == pytest.approx((40, 1.0, 20, 1.0))
     assert axis.get_xlabel() == "training step of the target"
 
 

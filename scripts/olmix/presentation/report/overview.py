@@ -1,17 +1,15 @@
-"""Runtimes and provenance of everything in the report, and the text it opens with."""
+"""Runtimes and provenance of everything in the report."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from olmix.cost.timing import job_seconds
-from olmix.presentation.captions import finding
-from olmix.presentation.report.categories import categories
 from olmix.presentation.report.pages import html_table, page
 
-__all__ = ["landing_text", "overview_caption", "overview_page", "runtime_table"]
+__all__ = ["overview_caption", "overview_page", "runtime_table"]
 
 
 def runtime_table(benchmarks: Path) -> pd.DataFrame:
@@ -61,26 +59,3 @@ def overview_caption(runtimes: pd.DataFrame) -> str:
         f"{runtimes['jobs'].sum()} jobs took {runtimes['seconds'].sum() / 3600:.2f} hours of job "
         f"time; {most['rule']} took {most['share_percent']:.0f} % of it."
     )
-
-
-def landing_text(
-    scale: str,
-    runs: Sequence[tuple[str, int]],
-    answers: Mapping[str, Path],
-    provenances: Mapping[str, Mapping[str, Any]],
-) -> str:
-    """What this is, what made it, and every question's finding, as reStructuredText."""
-    commits = sorted({str(record["commit"])[:12] for record in provenances.values()})
-    latest = max((record["time"] for record in provenances.values()), default="")
-    counted = ", ".join(f"{count} {kind} runs" for kind, count in runs)
-    notices = {record["notice"] for record in provenances.values() if record.get("notice")}
-    lines = [
-        *(f"**{notice}**" for notice in sorted(notices)),
-        f"**Scale** {scale}: {counted}.",
-        f"**Made from commit** {', '.join(commits)}; the last answer is of {latest}.",
-        "",
-    ]
-    for question, title in categories().items():
-        if question in answers:
-            lines += [f"**{title}** {finding(question, answers[question])}", ""]
-    return "\n\n".join(lines)

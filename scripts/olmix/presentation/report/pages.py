@@ -19,6 +19,10 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25em .8em; text-align: right; border-bottom: 1px solid #e2e8f0; }
 th { position: sticky; top: 0; background: #f1f5f9; }
 .text { text-align: left; }
+.wide { overflow-x: auto; }
+.figures { display: flex; flex-wrap: wrap; gap: 1em 2em; align-items: flex-start; }
+.figures img { max-width: min(34em, 100%); }
+@media (max-width: 40em) { body { margin: 1em; } th, td { padding: .25em .5em; } }
 footer { margin-top: 2em; color: #64748b; font-size: 12px; }
 """
 _DIGITS = 5
@@ -39,7 +43,10 @@ def read_table(path: Path) -> pd.DataFrame:
 
 def page(title: str, blocks: Iterable[str]) -> str:
     """A whole page of HTML blocks, with nothing outside itself."""
-    head = f"<meta charset='utf-8'><title>{html.escape(title)}</title><style>{_STYLE}</style>"
+    screen = "<meta name='viewport' content='width=device-width, initial-scale=1'>"
+    head = (
+        f"<meta charset='utf-8'>{screen}<title>{html.escape(title)}</title><style>{_STYLE}</style>"
+    )
     body = "\n".join([f"<h2>{html.escape(title)}</h2>", *blocks])
     return f"<!doctype html>\n<html lang='en'><head>{head}</head>\n<body>{body}</body></html>\n"
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from olmix.questions.answer import Answer, QuestionData
-from olmix.questions.updates.answer import by_strategy, improvements
+from olmix.questions.updates.answer import by_strategy, improvements, shared_runs
 from olmix.study.chain import Chain
 
 __all__ = ["answer"]
@@ -32,6 +32,7 @@ def answer(data: QuestionData, result: Answer) -> None:
                     "proxy_runs": int(row.proxy_runs),
                 }
                 for row in strategies.itertuples()
-            }
+            },
+            "notes": shared_runs(data.settings),
         }
     )

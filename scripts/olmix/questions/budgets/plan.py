@@ -28,7 +28,7 @@ def low_group(study: Plan) -> str:
         "low",
         chains([*_AT_TIGHT, PARTIAL_MIXTURE_REUSE], _LOW, "relaxed", seeds)
         + chains(_AT_TIGHT, _LOW, "tight", seeds)
-        + chains([AUTO_PARTIAL_REUSE], _LOW, "relaxed", seeds),
+        + chains(study.asked([AUTO_PARTIAL_REUSE]), _LOW, "relaxed", seeds),
         natural=True,
     )
     return "low"
@@ -63,4 +63,5 @@ QUESTION = Question(
     place=1,
     plan=plan,
     tables=("budgets", "budgets_by_strategy"),
+    settings=("pool_share",),
 )

@@ -72,5 +72,5 @@ QUESTION = Question(
     plan=plan,
     tables=("fewer_runs", "fewer_runs_by_law"),
     settings=("fewer_runs",),
-    of_paper=False,
+    paper=False,
 )

@@ -16,7 +16,7 @@ from olmix.questions.answer import Answer, QuestionData
 from olmix.questions.catalogue import load_questions
 from olmix.questions.mix import figures
 from olmix.questions.mix.fit import ProposalFit
-from olmix.questions.mix.limits import limits
+from olmix.questions.mix.limits import limits, weightless
 from olmix.questions.mix.measured import Measured
 from olmix.questions.mix.page import mix_page
 from olmix.questions.mix.plan import KEPT, NATURAL, PROPOSED, UNIFORM
@@ -45,17 +45,19 @@ def answer(data: QuestionData, result: Answer) -> None:
     result.table("targets", measured.runs)
     result.table("bpb", measured.by_mix())
     write_json(result.folder / "mix.json", proposed)
+    ignored = sorted(set(weights) - set(data.table(data.planned["targets"][0]).tasks))
     summary = {
         "stage": data.settings["stage"]["name"],
+        "stages": [stage.name for stage in data.sequence.stages()],
         "mix": dict(zip(mix["domain"], mix["weight"], strict=True)),
         "gains": {row.over: [row.gain, row.low, row.high] for row in gains.itertuples()},
         "level": level,
         "noise_percent": measured.noise,
         "proxy_runs": 0 if fit is None else len(fit.swarm),
         "target_repeats": len(tables),
-        "weights_ignored": sorted(set(weights) - set(data.table(data.planned["targets"][0]).tasks)),
+        "weights_ignored": ignored,
         **_prediction(fit, spread),
-        "limits": limits(mix, gains, measured, fit, data.settings),
+        "limits": [*limits(mix, gains, measured, fit, data.settings), *weightless(ignored)],
     }
     result.finish(_plain(summary))
     if fit and spread and fit.law.regressor.terms():

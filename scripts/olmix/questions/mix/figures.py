@@ -21,7 +21,7 @@ def mix(answer: Path) -> plt.Figure:
     frame = pd.read_csv(answer / "mix.csv").sort_values("weight", ignore_index=True)
     rows = np.arange(len(frame))
     figure, axis = plt.subplots(
-        figsize=(COLUMN_WIDTH * 1.25, 0.24 * len(frame) + 0.9), layout="constrained"
+        figsize=(COLUMN_WIDTH * 1.25, 0.24 * len(frame) + 1.2), layout="constrained"
     )
     axis.barh(rows + 0.19, frame["weight"], 0.38, color=COLOURS["proposed"], label="proposed")
     axis.barh(rows - 0.19, frame["natural"], 0.38, color=COLOURS["natural"], label="natural")
@@ -43,7 +43,7 @@ def mix(answer: Path) -> plt.Figure:
     axis.set_ylim(-0.6, len(frame) - 0.4)
     axis.set_xlim(0, right)
     axis.set_xlabel("weight in the mix (share of tokens)")
-    axis.legend(loc="lower right")
+    figure.legend(loc="outside upper center", ncols=2)
     return figure
 
 

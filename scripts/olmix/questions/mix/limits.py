@@ -1,6 +1,6 @@
 """What keeps a mix from being better, or from being surer: caps, text, noise, the law."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -9,7 +9,7 @@ from olmix.presentation.wording import listed
 from olmix.questions.mix.fit import ProposalFit
 from olmix.questions.mix.measured import Measured
 
-__all__ = ["limits"]
+__all__ = ["limits", "weightless"]
 
 # A prediction that ranks runs it has not seen worse than this is hardly one.
 _POOR_CORRELATION = 0.5
@@ -83,3 +83,10 @@ def _repetition(mix: pd.DataFrame, settings: Mapping[str, Any]) -> list[str]:
         f"In a run of {settings['requested_tokens']['tight']:,.0f} tokens the mix repeats {names}; "
         f"the runs that checked it were shorter and saw no domain more than {seen:.1f} times."
     ]
+
+
+def weightless(tasks: Sequence[str]) -> list[str]:
+    """A sentence for names in ``mix.task_weights`` that are no task: misspelt, or gone."""
+    if not tasks:
+        return []
+    return [f"There is no task {listed(tasks)}: its entry in mix.task_weights counts for nothing."]

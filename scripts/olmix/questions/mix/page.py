@@ -22,17 +22,18 @@ def mix_page(answer: Path) -> str:
         f"<p><b>{html.escape(finding(answer))}</b></p>",
         _figures("mix", "mix_gain"),
         "<h3>The mix</h3>",
-        html_table(_weights(answer)),
-        "<p>times seen: in the run that the mix is for. low, high: of the weight, by refitting on "
-        "resampled proxies.</p>",
+        _table(_weights(answer)),
+        "<p>times seen: in the run that the mix is for. from, to: of the weight, by refitting on "
+        f"resampled proxies ({100 * found['level']:g} % interval).</p>",
         "<h3>What was measured</h3>",
-        html_table(_gains(answer)),
+        _table(_gains(answer)),
         _predicted(found),
         "<h3>What limits it</h3>",
         "<ul>" + "".join(f"<li>{html.escape(line)}</li>" for line in found["limits"]) + "</ul>",
         "<h3>Task by task</h3>",
         _figures("mix_tasks"),
         _explorer(answer),
+        _history(found["stages"], provenance["scale"]),
         "<p>Files: <a href='mix.json'>mix.json</a>, <a href='mix.csv'>mix.csv</a>, "
         "<a href='gains.csv'>gains.csv</a>, <a href='tasks.csv'>tasks.csv</a></p>",
         "<footer>" + " · ".join(map(html.escape, provenance_lines(provenance))) + "</footer>",
@@ -41,15 +42,28 @@ def mix_page(answer: Path) -> str:
 
 
 def _figures(*names: str) -> str:
-    images = (f"<img src='{name}.png' alt='{name}' style='max-width:30em'>" for name in names)
-    return f"<p>{' '.join(images)}</p>"
+    images = (f"<img src='{name}.png' alt='{name}'>" for name in names)
+    return f"<div class='figures'>{''.join(images)}</div>"
+
+
+def _table(frame: pd.DataFrame) -> str:
+    return f"<div class='wide'>{html_table(frame)}</div>"
 
 
 def _weights(answer: Path) -> pd.DataFrame:
     frame = pd.read_csv(answer / "mix.csv").sort_values("weight", ascending=False)
-    shown = frame[["domain", "tokens", "natural", "weight", "low", "high", "times_seen"]].round(4)
-    note = ["at its cap" if capped else "" for capped in frame["at_cap"]]
-    return shown.rename(columns={"times_seen": "times seen"}).assign(**{"": note})
+    return pd.DataFrame(
+        {
+            "domain": frame["domain"],
+            "tokens, M": (frame["tokens"] / 1e6).round(3),
+            "natural, %": (100 * frame["natural"]).round(1),
+            "weight, %": (100 * frame["weight"]).round(1),
+            "from": (100 * frame["low"]).round(1),
+            "to": (100 * frame["high"]).round(1),
+            "times seen": frame["times_seen"].round(2),
+            "": frame["at_cap"].map({True: "at its cap", False: ""}),
+        }
+    )
 
 
 def _gains(answer: Path) -> pd.DataFrame:
@@ -77,3 +91,12 @@ def _explorer(answer: Path) -> str:
         "<p><a href='explore.html'>Explore</a>: the law solved again as you move k, R, λ and the "
         "weights of tasks.</p>"
     )
+
+
+def _history(stages: list[str], scale: str) -> str:
+    """Which stages there were before; no links, as this page is moved there by the next update."""
+    if len(stages) < 2:
+        return ""
+    names = html.escape(", ".join(stages[:-1]))
+    kept = html.escape(f"data/{scale}/history/STAGE/index.html")
+    return f"<p>Stages before this one: {names}. Their pages: {kept}</p>"

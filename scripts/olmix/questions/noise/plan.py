@@ -33,6 +33,7 @@ QUESTION = Question(
     doing="Measuring how much runs of one mix differ",
     place=12,
     plan=plan,
+    paper=False,
     tables=("runs", "noise"),
     settings=("noise",),
 )

@@ -31,7 +31,9 @@ def answer(data: QuestionData, result: Answer) -> None:
     )
     columns = ["operator", "strategy", "seed", "tv", "bpb", "full_bpb", "gap"]
     result.table("operators", frame[columns])
-    result.finish(_summary(frame))
+    left_out = data.planned.get("left_out", {}).items()
+    notes = [f"{operator} is left out: {why}" for operator, why in left_out]
+    result.finish(_summary(frame) | {"notes": notes})
 
 
 def _compare(data: QuestionData, update: Mapping[str, Any]) -> pd.DataFrame:

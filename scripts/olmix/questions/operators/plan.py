@@ -13,8 +13,12 @@ __all__ = ["QUESTION"]
 def plan(study: Plan) -> Reads:
     """An update per operator, as the scale names them; R tight, as in the paper."""
     compared = (FULL_RECOMPUTATION, FULL_MIXTURE_REUSE)
-    updates = {}
+    updates, left_out = {}, {}
     for operator, name in study.scale["single_updates"]["operators"].items():
+        lacking = study.lacks(study.single_update(name))
+        if lacking:
+            left_out[operator] = lacking
+            continue
         update = follow_alone(
             study, name, chains(compared, [MULTIPLIER], TIGHT, study.scale.seeds()), natural=True
         )
@@ -22,7 +26,7 @@ def plan(study: Plan) -> Reads:
     return Reads(
         swarms=[update["target"] for update in updates.values()],
         stages=[tuple(update["at"]) for update in updates.values()],
-        planned={"operators": updates},
+        planned={"operators": updates, "left_out": left_out},
     )
 
 

@@ -40,7 +40,9 @@ def answer(data: QuestionData, result: Answer) -> None:
     result.table("proxy_size", _points(sizes, target.runs, proxies[:, :, 0].T, measured[:, 0]))
     frame = _coefficients(sizes, outputs, found, *interval(resampled))
     result.table("correlations", frame)
-    result.finish(_summary(frame, len(target), _against(sizes, proxy, found, resampled)))
+    against = _against(sizes, proxy, found, resampled)
+    summary = _summary(frame, len(target), against)
+    result.finish(summary | {"parameters": data.tiny_parameters(data.planned["shapes"])})
 
 
 def _same_runs(table: SwarmTable, target: SwarmTable) -> SwarmTable:

@@ -5,7 +5,9 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pandas as pd
 
+from olmix.files import read_json
 from olmix.presentation.style import COLOURS, COLUMN_WIDTH
+from olmix.presentation.wording import size_label
 from olmix.questions.rq1.answer import AVERAGE
 
 __all__ = ["proxy_size"]
@@ -16,6 +18,7 @@ def proxy_size(answer: Path) -> plt.Figure:
     points = pd.read_csv(answer / "proxy_size.csv")
     table = pd.read_csv(answer / "correlations.csv")
     table = table[table["output"] == AVERAGE].set_index("size")
+    parameters = read_json(answer / "summary.json")["parameters"]
     columns = min(2, len(table))
     rows = -(-len(table) // columns)
     figure, axes = plt.subplots(
@@ -33,7 +36,7 @@ def proxy_size(answer: Path) -> plt.Figure:
         axis.margins(0.08)
         axis.locator_params(nbins=4)
         rho = f"ρ = {row['spearman']:.2f} [{row['spearman_low']:.2f}, {row['spearman_high']:.2f}]"
-        axis.set_title(f"{size.upper()}: {rho}", fontsize=7)
+        axis.set_title(f"{size_label(size, parameters)}: {rho}", fontsize=7)
     figure.supxlabel("average BPB of the proxy", fontsize=8)
     figure.supylabel("average BPB of the target", fontsize=8)
     return figure

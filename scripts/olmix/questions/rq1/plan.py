@@ -16,7 +16,12 @@ def plan(study: Plan) -> Reads:
     }
     target = study.train_on(mixes, TARGET)
     return Reads(
-        swarms=[mixes, *sizes.values(), target], planned={"sizes": sizes, "target": target}
+        swarms=[mixes, *sizes.values(), target],
+        planned={
+            "sizes": sizes,
+            "target": target,
+            "shapes": {name: study.scale.model(name)["shape"] for name in (*sizes, TARGET)},
+        },
     )
 
 
@@ -27,4 +32,5 @@ QUESTION = Question(
     plan=plan,
     tables=("proxy_size", "correlations"),
     settings=("rq1",),
+    needs={"rq1": "models of other sizes", "proxy_size": "models of other sizes"},
 )

@@ -16,7 +16,7 @@ def plan(study: Plan) -> Reads:
     """Proposals by search and without caps, as the paper did, measured at both sizes."""
     settings, seeds = study.scale["rq2"], study.scale.seeds()
     counts = settings["domains"]
-    pools = {m: study.largest_topics(m) for m in counts}
+    pools = {m: study.some_topics(m) for m in counts}
     study.propose(
         "rq2",
         [

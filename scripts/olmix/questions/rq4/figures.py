@@ -5,7 +5,8 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from olmix.presentation.bars import bpb_bars, either_side
+from olmix.files import read_json
+from olmix.presentation.dots import bpb_dots, repeated_interval
 from olmix.presentation.families import drawn_families, family_curves
 from olmix.presentation.style import PAGE_WIDTH
 
@@ -44,25 +45,28 @@ def fit_by_domains(answer: Path) -> plt.Figure:
 def _families(answer: Path, level: str) -> plt.Figure:
     curves = pd.read_csv(answer / "fit.csv")
     curves = curves[curves["level"] == level]
-    bars = pd.read_csv(answer / "downstream.csv")
-    families = drawn_families(bars)
-    bars = bars[bars["level"] == level].set_index("family")
-    bars = bars.loc[[family.name for family in families]]
+    proposed = pd.read_csv(answer / "downstream.csv")
+    repeats = read_json(answer / "provenance.json")["target_repeats"]
+    half = repeated_interval(proposed["target_error"], repeats)
+    families = drawn_families(proposed)
+    proposed = proposed[proposed["level"] == level].set_index("family")
+    proposed = proposed.loc[[family.name for family in families]]
     figure, axes = plt.subplots(1, 2, figsize=(PAGE_WIDTH, 2.5), layout="constrained")
     family_curves(axes[0], curves, x="size", y="fit")
     axes[0].set_xticks(sorted(curves["size"].unique()))
     axes[0].set_xlabel("swarm size K (runs)")
     axes[0].set_ylabel("regression fit (Pearson)")
-    bpb_bars(
+    bpb_dots(
         axes[1],
         [family.label.replace(" ", "\n") for family in families],
-        bars["target_bpb"],
-        errors=either_side(bars["target_error"]),
+        proposed["target_bpb"],
+        half,
         colours=[family.colour for family in families],
+        markers=[family.marker for family in families],
     )
     axes[1].tick_params(axis="x", labelsize=6)
     axes[1].set_ylabel("average BPB of the target")
-    axes[1].set_xlabel(f"regression family, K = {bars['runs'].iloc[0]}")
+    axes[1].set_xlabel(f"regression family, K = {proposed['runs'].iloc[0]}")
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     return figure

@@ -51,7 +51,7 @@ def plan(study: Plan) -> Reads:
     ]
     study.propose("rq4", proposals)
     targets = study.train_targets("rq4")
-    pools = {m: study.largest_topics(m) for m in study.scale["rq2"]["domains"]}
+    pools = {m: study.some_topics(m) for m in study.scale["rq2"]["domains"]}
     return Reads(
         studies=["rq4"],
         swarms=[*swarms.values(), *pools.values(), *targets],

@@ -32,9 +32,9 @@ def answer(data: QuestionData, result: Answer) -> None:
     models = {
         g: replace(data.method, granularity=g).fit(swarm, data.families) for g in GRANULARITIES
     }
-    target = data.planned["target"]
+    target, proxy = data.planned["target"], data.planned["proxy"]
     targets, errors = data.averages(target), data.errors(target)
-    proxies = data.averages(data.planned["proxy"])
+    proxies, proxy_errors = data.averages(proxy), data.errors(proxy)
     rows = []
     for granularity, model in models.items():
         scored = score(model, swarm, held_out, data.families)
@@ -46,6 +46,7 @@ def answer(data: QuestionData, result: Answer) -> None:
                 "fit": scored.average,
                 "fit_of_outputs": scored.mean,
                 "proxy_bpb": proxies[granularity],
+                "proxy_error": proxy_errors[granularity],
                 "predicted_bpb": data.proposal("rq5", granularity)["average"],
             }
         )
@@ -60,7 +61,7 @@ def answer(data: QuestionData, result: Answer) -> None:
             "highest_fit": table["fit"].idxmax(),
             "lowest_target_bpb": table["target_bpb"].idxmin(),
             "lowest_proxy_bpb": table["proxy_bpb"].idxmin(),
-            **{name: table[name].to_dict() for name in table.columns if name != "target_error"},
+            **{name: table[name].to_dict() for name in table if not name.endswith("_error")},
             "fit_above_aggregated": _differences(predicted),
         }
     )

@@ -22,7 +22,8 @@ def plan(study: Plan) -> Reads:
         )
         for g in GRANULARITIES
     }  # fmt: skip
-    proxies = study.train_proposals("rq5", study.scale.proxy)
+    repeats = study.scale["target_repeats"]
+    proxies = study.train_proposals("rq5", study.scale.proxy, repeats=repeats)
     targets = study.train_targets("rq5")
     return Reads(
         studies=["rq5"],

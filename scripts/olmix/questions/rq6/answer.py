@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from olmix.questions.answer import Answer, QuestionData
-from olmix.questions.rq6.plan import APPROACHES, factor_name
+from olmix.questions.rq6.plan import APPROACHES, MATCHED, factor_name
 
 __all__ = ["answer"]
 
@@ -17,7 +17,7 @@ _SAME = 1e-4
 
 
 def answer(data: QuestionData, result: Answer) -> None:
-    """Repetition and target BPB of the three approaches; proposed weights against k."""
+    """Repetition and target BPB of the approaches; proposed weights against k."""
     constraints, weights = _constraints(data), _weights(data)
     result.table("repetition_constraints", constraints)
     result.table("weights", weights)
@@ -44,7 +44,8 @@ def _constraints(data: QuestionData) -> pd.DataFrame:
     measured, errors = data.averages(target), data.errors(target)
     k = data.settings["repetition"]
     rows = []
-    for approach, (swarm, optimization) in APPROACHES.items():
+    for approach in data.planned["approaches"]:
+        swarm, optimization = APPROACHES.get(approach, (False, False))
         seen = data.proposal("rq6", approach)["repetition"]
         most = max(seen, key=seen.get)
         rows.append(
@@ -52,6 +53,7 @@ def _constraints(data: QuestionData) -> pd.DataFrame:
                 "approach": approach,
                 "constrained_swarm": swarm,
                 "constrained_optimization": optimization,
+                "ours": approach == MATCHED,
                 "satisfied": seen[most] <= k * (1 + _SLACK),
                 "largest_repetition": seen[most],
                 "most_repeated": most,

@@ -9,13 +9,13 @@ __all__ = ["TABLES", "finding", "repetition_factor", "repetition_factor_all"]
 
 TABLES = {
     "repetition_constraints": "Largest repetition and target BPB where the swarm, the optimisation "
-    "or both are constrained.",
+    "or both are constrained, or, which is ours, proxies repeat what the target will.",
     "weights": "Proposed weight, cap and repetition of every domain for each factor k.",
 }
 
 
 def finding(answer: Path) -> str:
-    """What the three places for the constraint repeat, and their target BPB."""
+    """What the places for the constraint repeat, and their target BPB."""
     summary = read_json(answer / "summary.json")
     approaches = listed(
         f"{spoken(name)} {seen:.2f} times ({'met' if summary['satisfied'][name] else 'broken'}, "

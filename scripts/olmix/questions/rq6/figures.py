@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from olmix.presentation.style import COLUMN_WIDTH, PALETTE
+from olmix.presentation.wording import domain_label
 
 __all__ = ["repetition_factor", "repetition_factor_all"]
 
@@ -32,7 +33,6 @@ def _weights(answer: Path, most: int, *, width: float, height: float) -> plt.Fig
     frame = pd.read_csv(answer / "weights.csv")
     table = frame.pivot(index="factor", columns="domain", values="weight").sort_index()
     domains = table.max().sort_values(ascending=False, kind="stable").index[:most]
-    one_source = len({domain.split(":")[0] for domain in table}) == 1
     # Factors are steps, not a length: infinity is one more of them.
     places = np.arange(len(table))
     labels = ["∞" if np.isinf(factor) else f"{factor:g}" for factor in table.index]
@@ -43,7 +43,7 @@ def _weights(answer: Path, most: int, *, width: float, height: float) -> plt.Fig
         axis.plot(
             places, table[domain], color=colour, marker=marker, markersize=3,
             linestyle=_LINES[number // len(PALETTE) % len(_LINES)],
-            label=(domain.split(":", 1)[-1] if one_source else domain).replace("_", " "),
+            label=domain_label(domain),
         )  # fmt: skip
     axis.set_xticks(places, labels)
     axis.set_ylim(bottom=0)

@@ -1,17 +1,20 @@
 """RQ6: where to enforce the repetition factor k, and what it does to the mix."""
 
+from olmix.cost.compute import run_size
 from olmix.study.plan import TOPICS, Plan
 from olmix.study.question import Question
 from olmix.study.spec import MixesSpec, Reads
 
-__all__ = ["APPROACHES", "QUESTION", "factor_name"]
+__all__ = ["APPROACHES", "MATCHED", "QUESTION", "factor_name"]
 
-#: approach -> are the swarm's mixes under the caps, is the optimisation
+#: The paper's approaches -> are the swarm's mixes under the caps, is the optimisation
 APPROACHES = {
     "constrained-swarm": (True, False),
     "constrained-optimization": (False, True),
     "constrained-both": (True, True),
 }
+#: Ours: no caps, but proxies that repeat what a run of R tokens would, so that it costs them BPB.
+MATCHED = "matched-proxies"
 
 
 def factor_name(factor: float | str) -> str:
@@ -20,7 +23,7 @@ def factor_name(factor: float | str) -> str:
 
 
 def plan(study: Plan) -> Reads:
-    """The three approaches, trained; and proposals for every factor, not trained."""
+    """The approaches, trained; and proposals for every factor, not trained."""
     swarm, k = study.topics(), study.scale["repetition"]
     size = study.scale["swarm_sizes"]["capped"]
     capped = study.sample(MixesSpec("topics-capped", TOPICS, size, capped=True, seed=7))
@@ -38,11 +41,25 @@ def plan(study: Plan) -> Reads:
         )
         for factor in study.scale["rq6"]["factors"]
     ]
+    trained = list(APPROACHES)
+    if study.scale["rq6"].get("matched", False):
+        approaches.append(study.olmix_base(MATCHED, _matched(study, size), repetition=None))
+        trained.append(MATCHED)
     study.propose("rq6", [*approaches, *factors])
-    targets = study.train_targets("rq6", list(APPROACHES))
+    targets = study.train_targets("rq6", trained)
     return Reads(
-        studies=["rq6"], swarms=[swarm, capped, *targets], planned={"target": targets}
-    )  # fmt: skip
+        studies=["rq6"],
+        swarms=[swarm, capped, *targets],
+        planned={"target": targets, "approaches": trained},
+    )
+
+
+def _matched(study: Plan, size: int) -> str:
+    """A swarm whose runs read, of each domain, the share that a proxy's tokens are of R."""
+    name = study.sample(MixesSpec("topics-matched", TOPICS, size, seed=8))
+    tokens = run_size(study.scale.model(study.scale.proxy)).tokens
+    study.shares[name] = tokens / study.scale["requested_tokens"]["tight"]
+    return name
 
 
 QUESTION = Question(

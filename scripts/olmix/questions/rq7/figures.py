@@ -5,7 +5,8 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from olmix.presentation.bars import bpb_bars, either_side
+from olmix.files import read_json
+from olmix.presentation.dots import bpb_dots, repeated_interval
 from olmix.presentation.style import PAGE_WIDTH
 from olmix.questions.rq7.plan import label
 
@@ -24,16 +25,15 @@ def solvers_sources(answer: Path) -> plt.Figure:
 
 def _solvers(answer: Path, level: str) -> plt.Figure:
     frame = pd.read_csv(answer / "solvers.csv")
+    repeats = read_json(answer / "provenance.json")["target_repeats"]
+    half = repeated_interval(frame["measured_error"], repeats)
     frame = frame[frame["level"] == level].set_index("solver")
-    figure, axes = plt.subplots(1, 2, figsize=(PAGE_WIDTH * 0.75, 2.2), layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(PAGE_WIDTH * 0.75, 2.0), layout="constrained")
     labels = [label(name) for name in frame.index]
-    bpb_bars(
-        axes[0], labels, frame["measured_bpb"], errors=either_side(frame["measured_error"]),
-        highlight=frame["measured_bpb"].argmin(),
-    )  # fmt: skip
+    bpb_dots(axes[0], labels, frame["measured_bpb"], half)
     axes[0].set_ylabel("average BPB of the target")
-    bpb_bars(axes[1], labels, frame["predicted_bpb"], highlight=frame["predicted_bpb"].argmin())
-    axes[1].set_ylabel("predicted average BPB (proxy)")
+    bpb_dots(axes[1], labels, frame["predicted_bpb"])
+    axes[1].set_ylabel("predicted BPB of the proxy")
     for axis in axes:
         axis.set_xlabel("solver")
     return figure

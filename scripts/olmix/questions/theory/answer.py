@@ -18,6 +18,7 @@ from olmix.mix import Mix
 from olmix.questions.answer import Answer, QuestionData
 from olmix.regressors.surrogate import Surrogate
 from olmix.study.chain import Chain
+from olmix.study.scale import DISJOINT
 from olmix.study.single_updates import MULTIPLIER, RELAXED, TIGHT
 from olmix.study.update_chain import StageWork
 from olmix.updates.sequence import load_updates
@@ -51,7 +52,9 @@ class Setting:
         domains = DomainSet.load(self.data.data / "domains.json")
         sequence, stage = load_updates(self.update["file"], domains), self.update["stage"]
         pool = self.data.table(self.update["pool"])
-        return StageWork(sequence, stage, tables={(stage, "pool"): pool})
+        disjoint = self.data.settings["pool_share"] == DISJOINT
+        parts = self.data.settings["seeds"] if disjoint else None
+        return StageWork(sequence, stage, tables={(stage, "pool"): pool}, parts=parts)
 
     @cached_property
     def averages(self) -> dict[str, float]:

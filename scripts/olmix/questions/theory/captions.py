@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from olmix.files import read_json
-from olmix.presentation.wording import listed, percent, spoken
+from olmix.presentation.wording import domain_label, listed, percent, spoken
 
 __all__ = [
     "TABLES",
@@ -65,12 +65,12 @@ def partial_reuse_coupling(answer: Path) -> str:
 def kappa_reduction(answer: Path) -> str:
     """What the figure of the drops of κ shows: which domain is coupled."""
     found = _summary(answer)["kappa_reduction"]
-    shares = list(found["shares"].items())
-    rest = f"; the next, {shares[1][0]}, {percent(shares[1][1])}" if len(shares) > 1 else ""
+    (coupled, most), *others = found["shares"].items()
+    following = [f"; the next, {domain_label(name)}, {percent(share)}" for name, share in others]
     return (
-        f"Fall of the coupling κ where one more domain is recomputed. {found['largest']} lowers it "
-        f"most, by {percent(shares[0][1])}{rest}. Partial reuse recomputes "
-        f"{listed(found['recomputed'])}."
+        "Fall of the coupling κ where one more domain is recomputed. "
+        f"{domain_label(coupled)} lowers it most, by {percent(most)}{''.join(following[:1])}. "
+        f"Partial reuse recomputes {listed(map(domain_label, found['recomputed']))}."
     )
 
 

@@ -8,6 +8,7 @@ import pandas as pd
 
 from olmix.presentation.bars import seed_bars
 from olmix.presentation.style import COLUMN_WIDTH, PAGE_WIDTH, PALETTE
+from olmix.presentation.wording import domain_label, spoken
 from olmix.updates.strategies import (
     CONSTRUCTED,
     FULL_MIXTURE_REUSE,
@@ -27,7 +28,7 @@ __all__ = [
 REUSED_SHOWN, KAPPA_SHOWN = 7, 6
 MARKERS = {strategy.short: strategy.marker for strategy in CONSTRUCTED}
 TERMS = {
-    "shift": r"$1-\rho^\star$",
+    "shift": "weight moved, 1 − ρ*",
     "reuse_gap": "reuse gap",
     "gap": "performance gap\n(% of BPB)",
     "kappa": r"coupling $\kappa$",
@@ -42,7 +43,7 @@ def reuse_gap(answer: Path) -> plt.Figure:
     for (setting, part), colour in zip(frame.groupby("setting", sort=False), PALETTE, strict=False):
         means = part.groupby("mix", sort=False)[["reuse_gap", "gap"]].mean()
         ordered = means.sort_values("reuse_gap")
-        axis.plot(ordered["reuse_gap"], ordered["gap"], color=colour, label=_plain(setting))
+        axis.plot(ordered["reuse_gap"], ordered["gap"], color=colour, label=spoken(setting))
         axis.scatter(part["reuse_gap"], part["gap"], s=4, color=colour, alpha=0.5)
         for mix, row in means.iterrows():
             axis.scatter(row["reuse_gap"], row["gap"], s=22, color=colour, marker=MARKERS[mix])
@@ -58,7 +59,7 @@ def reuse_gap(answer: Path) -> plt.Figure:
 def update_shift(answer: Path) -> plt.Figure:
     """1−ρ*, reuse gap and performance gap of each setting, R tight and relaxed."""
     frame = pd.read_csv(answer / "update_shift.csv")
-    frame["setting"] = frame["setting"].map(_plain)
+    frame["setting"] = frame["setting"].map(spoken)
     frame["requested"] = "R " + frame["requested"]
     frame = frame.iloc[::-1]  # tight first: from the smaller shift to the larger
     colours = {"R tight": PALETTE[1], "R relaxed": PALETTE[0]}
@@ -79,7 +80,7 @@ def reused_vs_optimal(answer: Path) -> plt.Figure:
     seed_bars(
         axis, long, place="domain", series="ratios", value="ratio", colours=colours, places=shown
     )
-    axis.set_xticks(range(len(shown)), [_plain(name) for name in shown], rotation=30, ha="right")
+    axis.set_xticks(range(len(shown)), map(domain_label, shown), rotation=30, ha="right")
     axis.set_ylabel("ratio among the\nunaffected domains")
     axis.set_ylim(bottom=0)
     axis.legend()
@@ -129,11 +130,7 @@ def kappa_reduction(answer: Path) -> plt.Figure:
     for place, domain in zip(places, shown.index, strict=True):
         dots = frame.loc[frame["domain"] == domain, "share"]
         axis.scatter(dots, np.full(len(dots), place), s=6, color="#333333", zorder=3)
-    axis.set_yticks(places, [_plain(name) for name in shown.index])
+    axis.set_yticks(places, map(domain_label, shown.index))
     axis.set_xlabel(r"drop of $\kappa$ if recomputed too (% of $\kappa$)")
     axis.axvline(0, color="#666666", linewidth=0.6)
     return figure
-
-
-def _plain(name: str) -> str:
-    return name.replace("_", " ")

@@ -75,5 +75,5 @@ QUESTION = Question(
         "partial_reuse_coupling",
         "kappa_reduction",
     ),
-    settings=("single_updates",),
+    settings=("single_updates", "pool_share"),
 )

@@ -13,9 +13,10 @@ from olmix.proposers.proposal import read_mix
 from olmix.questions.answer import Answer, QuestionData
 from olmix.questions.updates.plan import MULTIPLIER
 from olmix.study.chain import NATURAL, Chain
+from olmix.study.scale import DISJOINT
 from olmix.updates.strategies import FULL_RECOMPUTATION, PARTIAL_MIXTURE_REUSE
 
-__all__ = ["answer", "by_strategy", "data_efficiency", "improvements"]
+__all__ = ["answer", "by_strategy", "data_efficiency", "improvements", "shared_runs"]
 
 FULL, PARTIAL = FULL_RECOMPUTATION.name, PARTIAL_MIXTURE_REUSE.name
 
@@ -55,7 +56,15 @@ def answer(data: QuestionData, result: Answer) -> None:
         curve = _curves(data, frame)
         result.table("checkpoints", curve)
         found["data_efficiency"] = data_efficiency(curve)
-    result.finish(found)
+    result.finish(found | {"notes": shared_runs(data.settings)})
+
+
+def shared_runs(settings: Mapping[str, Any]) -> list[str]:
+    """A note where seeds draw from one pool: their intervals are narrower than of fresh runs."""
+    share = settings["pool_share"]
+    if share == DISJOINT or settings["seeds"] == 1:
+        return []
+    return [f"two seeds have {1 / share:.0%} of the runs in common that they draw from pools"]
 
 
 def _summary(

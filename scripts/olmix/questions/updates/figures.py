@@ -9,6 +9,7 @@ import pandas as pd
 from olmix.files import read_json
 from olmix.presentation.strategies import improvement_against_runs
 from olmix.presentation.style import COLOURS, COLUMN_WIDTH, PAGE_WIDTH
+from olmix.presentation.wording import domain_label
 from olmix.study.chain import NATURAL
 from olmix.updates.strategies import FULL_RECOMPUTATION, PARTIAL_MIXTURE_REUSE
 
@@ -43,18 +44,26 @@ def checkpoints(answer: Path) -> plt.Figure:
     axis.axhline(final, color="#666666", linewidth=0.6, linestyle=":")
     times = read_json(answer / "summary.json")["data_efficiency"]
     if times is not None:
-        # At the left the curves are high above the line, so the text is free there.
-        axis.annotate(
-            f"{times:.2f}x fewer steps",
-            (curve["step"].min(), final),
-            xytext=(0, 3),
-            textcoords="offset points",
-            fontsize=7,
-        )
+        _fewer_steps(axis, curve["step"].max(), times, final)
     axis.set_xlabel("training step of the target")
     axis.set_ylabel("average BPB")
     axis.legend()
     return figure
+
+
+def _fewer_steps(axis: plt.Axes, last: float, times: float, final: float) -> None:
+    """An arrow from natural's last step back to where partial reuse has the same BPB."""
+    reached = last / times
+    axis.annotate(
+        "", (reached, final), (last, final), arrowprops={"arrowstyle": "->", "shrinkA": 0,
+        "shrinkB": 0, "linewidth": 1.2, "color": "#333333"},
+    )  # fmt: skip
+    axis.vlines(reached, axis.get_ylim()[0], final, color="#666666", linewidth=0.6, linestyle=":")
+    # Left of where it is reached, both curves are above the line: the text is free there.
+    axis.annotate(
+        f"{times:.2f}x fewer steps", (reached, final), ha="right", va="top",
+        xytext=(-4, -3), textcoords="offset points", fontsize=7,
+    )  # fmt: skip
 
 
 def proposed_mixes(answer: Path) -> plt.Figure:
@@ -66,7 +75,7 @@ def proposed_mixes(answer: Path) -> plt.Figure:
     figure, axis = plt.subplots(figsize=(PAGE_WIDTH, 2.6), layout="constrained")
     for name, offset in OFFSETS.items():
         axis.bar(places + offset, mixes[name], 0.26, color=MIX_COLOURS[name], label=LABELS[name])
-    axis.set_xticks(places, mixes.index, rotation=35, ha="right")
+    axis.set_xticks(places, map(domain_label, mixes.index), rotation=35, ha="right")
     axis.set_ylabel("weight in the mix")
     axis.legend()
     return figure

@@ -16,7 +16,7 @@ _EVERY = (1, 2, 3)
 def main_group(study: Plan) -> str:
     """Full recomputation with every c, and all other strategies with c = 3; R relaxed."""
     seeds = study.scale.seeds()
-    others = [strategy for strategy in COMPARED if strategy != FULL_RECOMPUTATION]
+    others = [each for each in study.asked(COMPARED) if each != FULL_RECOMPUTATION]
     # The checkpoints figure follows natural and partial reuse along training.
     partial = chains([PARTIAL_MIXTURE_REUSE], [MULTIPLIER], "relaxed", seeds)
     study.updates.follow(
@@ -57,5 +57,6 @@ QUESTION = Question(
         "full_domain_mixtures",
         "checkpoints",
     ),
+    settings=("pool_share",),
     needs={"checkpoints": "BPB along training"},
 )

@@ -20,6 +20,7 @@ class AutoPartialReuse(PartialMixtureReuse):
     short = "auto reuse"
     colour = "#D55E00"
     marker = "*"
+    paper = False
 
     def plan(self, sequence: UpdateSequence, c: float) -> list[StagePlan]:
         """What partial reuse costs; nothing where an update affects no domain that is left."""

@@ -64,6 +64,8 @@ class Strategy(ABC):
     marker: ClassVar[str]
     #: Whether its last mix depends on no stage before: it then has a mix at the last stage only.
     from_scratch: ClassVar[bool] = False
+    #: Whether it is the paper's; a scale may leave ours out.
+    paper: ClassVar[bool] = True
 
     def plan(self, sequence: UpdateSequence, c: float) -> list[StagePlan]:
         """What every stage costs: weights to recompute, and about c(m+1) runs for them."""

@@ -1,4 +1,4 @@
-"""The engine `simulate` end to end: the scale file decides, figures say so, nothing is trained."""
+"""The measured law end to end: the scale file decides, figures say so, nothing is trained."""
 
 import json
 
@@ -39,12 +39,12 @@ FIGURES = ("main_results", "proposed_mixes")
 
 @pytest.fixture(scope="module")
 def finished(module_clone):
-    """A clone where the evolving-domain study has run at a small simulated scale."""
+    """A clone where the evolving-domain study has run at a small scale with the measured law."""
     config = module_clone.folder / "config"
     (config / "updates" / "few.yaml").write_text(yaml.safe_dump(UPDATES, sort_keys=False))
     # The engine decides, not the name.
     scale = {
-        "extends": "simulated",
+        "extends": "measured",
         "updates": "config/updates/few.yaml",
         "seeds": 1,
         "rq2": {"domains": [3, 6]},
@@ -65,12 +65,12 @@ def test_nothing_was_trained(finished):
     assert data == {"domains.json", "families.json", "law.json", "stores.json"}
 
 
-def test_everything_says_it_is_simulated(finished):
+def test_everything_says_it_is_a_measured_law(finished):
     for figure in FIGURES:
         assert (finished.folder / "figures" / f"{figure}.png").stat().st_size > 10_000
     for name in ("summary", "provenance"):
         record = read_json(finished.folder / "results" / "updates" / f"{name}.json")
-        assert record["notice"].startswith("SIMULATED"), name
+        assert record["notice"].startswith("MEASURED LAW"), name
     assert "data_efficiency" not in read_json(finished.folder / "results/updates/summary.json")
 
 
@@ -92,9 +92,10 @@ def test_a_models_noise_reruns_its_swarms_alone(finished):
     ), json.dumps(jobs)
 
 
-def test_another_law_is_another_world(finished):
-    path = finished.folder / "config" / "law.yaml"
-    path.write_text(path.read_text().replace("concentration: 5", "concentration: 6"))
+def test_another_replica_is_another_world(finished):
+    path = finished.folder / "config" / "scales" / "mine.yaml"
+    scale = yaml.safe_load(path.read_text()) | {"data": {"law": {"replica": 1}}}
+    path.write_text(yaml.safe_dump(scale, sort_keys=False))
     jobs = finished.planned("figures/main_results.pdf", scale="mine")
     assert jobs["build_domains"] == 1
     assert jobs["simulate_swarm"] > 1

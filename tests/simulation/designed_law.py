@@ -1,9 +1,9 @@
 """A law designed to look like the paper's domains and tasks: skills taught and skills needed.
 
-``config/law.yaml`` says what is designed in, and why. The law is over what a corpus would store:
-the domains at their finest, and earlier contents of revised ones. Any stage's mix is a mix over
-these (`olmix.study.space.stored_mix`), so one law serves all stages: a partitioned domain is the
-token-weighted union of its parts, and log-linear wherever its parts are.
+``law.yaml`` beside this file says what is designed in, and why. The law is over what a corpus would
+store: the domains at their finest, and earlier contents of revised ones. Any stage's mix is a mix
+over these (`olmix.study.space.stored_mix`), so one law serves all stages: a partitioned domain is
+the token-weighted union of its parts, and log-linear wherever its parts are.
 """
 
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ class LawDesign:
 
     @classmethod
     def load(cls, path: str | Path) -> "LawDesign":
-        """Read a law file; `config/law.yaml` explains every key."""
+        """Read a law file; it explains every key."""
         path = Path(path)
         content = read_config(path)
         check_keys(content, _KEYS, _KEYS, where=str(path))

@@ -1,0 +1,119 @@
+"""``python -m olmix measure``: laws from runs that somebody else trained and released."""
+
+import argparse
+import sys
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from olmix.config_files import read_config
+from olmix.errors import OlmixError
+from olmix.files import read_json, replacing
+from olmix.measured.check import compare_fits, score, score_unseen
+from olmix.measured.files import load_measured, paper_domains, read_runs, write_laws
+from olmix.measured.law import load_replica
+from olmix.measured.measure import Measurement, measure
+from olmix.measured.noise import Noise
+from olmix.paths import CONFIG
+from olmix.published.fetch import list_released
+
+HELP = "measure laws with their noise on released runs, or score them on other runs"
+
+LAWS = CONFIG / "measured" / "law.json"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options: where the runs are, where the laws go, what is checked."""
+    parser.add_argument(
+        "--published", type=Path, metavar="FOLDER",
+        help="folder of released swarms (default: `local` of config/published.yaml)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--settings", type=Path, default=CONFIG / "measured.yaml", metavar="FILE",
+        help="forms, replicas and assumptions (default: config/measured.yaml)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE",
+        help="file of laws to write; unseen.csv is written beside it",
+    )  # fmt: skip
+    parser.add_argument(
+        "--check", action="store_true",
+        help="also compare RQ4's curves on real runs and on the law's (rq4.csv; 10 minutes)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--score", metavar="SWARM",
+        help="instead of measuring: score a file of laws on this swarm of the folder, whose runs "
+        "it should not have seen",
+    )  # fmt: skip
+    parser.add_argument(
+        "--law", type=Path, default=LAWS, metavar="FILE",
+        help="the file of laws that --score is about (default: config/measured/law.json)",
+    )  # fmt: skip
+
+
+def run(args: argparse.Namespace) -> None:
+    """Measure and write laws, or score those of a file."""
+    local = args.published or read_config(CONFIG / "published.yaml")["local"]
+    if local is None:
+        raise OlmixError("no --published FOLDER, and config/published.yaml names none as `local`")
+    folder = Path(local)
+    if args.score:
+        sys.stdout.write(_scored(args.law, folder, args.score))
+        return
+    if args.out is None:
+        raise OlmixError("--out FILE is missing: where to write the laws")
+    settings = load_measured(args.settings)
+    runs = read_runs(folder, settings["swarms"])
+    sys.stdout.write(f"{len(runs)} runs over {len(runs.domains)} domains: fitting and checking\n")
+    measured = measure(runs, settings, paper_domains())
+    write_laws(args.out, measured, _source(folder, measured, args))
+    unseen = score_unseen(measured)
+    _write(unseen, args.out.with_name("unseen.csv"))
+    sys.stdout.write(unseen.round(3).to_string(index=False) + "\n")
+    if args.check:
+        fits = compare_fits(measured.replicas[0], runs, settings["check"])
+        _write(fits, args.out.with_name("rq4.csv"))
+        sys.stdout.write(fits.round(3).to_string(index=False) + "\n")
+    sys.stdout.write(f"{len(measured.replicas)} laws, best form '{measured.best}': {args.out}\n")
+
+
+def _source(folder: Path, measured: Measurement, args: argparse.Namespace) -> dict[str, object]:
+    """Where the laws come from, without the paths of this machine."""
+    names, counts = np.unique(measured.runs.swarm, return_counts=True)
+    return {
+        "runs": {str(name): int(count) for name, count in zip(names, counts, strict=True)},
+        "dataset": read_config(CONFIG / "published.yaml")["dataset"],
+        "sha256": list_released(folder),
+        "date": date.today().isoformat(),
+        "command": f"python -m olmix measure --published FOLDER --out {args.out}",
+        "best_form": measured.best,
+    }
+
+
+def _scored(path: Path, folder: Path, swarm: str) -> str:
+    """The first law of a file on a swarm, in a line."""
+    law, record = load_replica(path, 0), read_json(path)
+    runs = read_runs(folder, [swarm])
+    known = law.fitted.form.domains
+    strange = [name for name in runs.domains if name not in known]
+    if strange:
+        raise OlmixError(f"{path}: the laws have no domain '{strange[0]}', swarm '{swarm}' has")
+    mixes = np.zeros((len(runs), len(known)))
+    mixes[:, [known.index(name) for name in runs.domains]] = runs.mixes
+    order = [runs.tasks.index(task) for task in law.tasks]
+    found = score(
+        law.bpb(mixes), runs.metrics[:, order], Noise.from_dict(record["errors"]),
+        law.fitted.form.alone(mixes),
+    )  # fmt: skip
+    return (
+        f"{found['runs']} runs: mean Pearson per task {found['pearson']:.3f}, of the average "
+        f"{found['pearson_of_average']:.3f}; residuals {found['deviation']:.2f} times what is "
+        "expected of unseen runs\n"
+    )
+
+
+def _write(frame: pd.DataFrame, path: Path) -> None:
+    with replacing(path) as temporary:
+        frame.round(4).to_csv(temporary, index=False)
