@@ -87,7 +87,7 @@ def test_pictures_are_small_and_every_link_has_its_picture(repository):
     folder = repository / "figures" / "gallery"
     for picture in folder.glob("*.png"):
         # The scoreboard is a page of text.
-        limit = 200_000 if picture.stem == "claims" else 60_000
+        limit = 500_000 if picture.stem == "claims" else 150_000
         assert picture.stat().st_size < limit, picture
     if (folder / "numbers.json").is_file():
         for entry in read_json(folder / "numbers.json")["questions"]:
@@ -134,8 +134,8 @@ def test_main_states_gains_runs_and_data_efficiency():
 
 def test_claims_are_counted_on_every_ground_and_the_headlines_listed():
     text = blocks.claims(NUMBERS)
-    assert "- On `tiny`: 1 reproduced, 1 not measured." in text
-    assert "- On `tiny-seed1`: 1 not reproduced, 1 not run." in text
+    assert "- trained here (`tiny`): 1 reproduced, 1 not measured." in text
+    assert "- trained here, second world (`tiny-seed1`): 1 not reproduced, 1 not run." in text
     assert "| C01 | a \\| b | 0.9 | 0.8 | reproduced | not reproduced |" in text
     other = {**NUMBERS["claims"][0], "id": "C03"}
     more = {**NUMBERS, "claims": [*NUMBERS["claims"], other]}

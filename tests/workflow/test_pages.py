@@ -30,7 +30,7 @@ STANDS_FOR = {
 }
 # What looks at what is there rather than makes something has no dry run; scales of somebody's own
 # text have tests of their own (test_own_text.py).
-NO_DRY_RUN = ("--unlock", "--archive", "--report", "--rulegraph", "scale=mine")
+NO_DRY_RUN = ("--unlock", "--archive", "--report", "--rulegraph", "scale=mine", "snakemake mix")
 
 
 def links(page: Path) -> list[tuple[str, str]]:

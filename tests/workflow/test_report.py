@@ -5,7 +5,9 @@ import re
 
 import pytest
 
+from olmix.files import read_json, write_text
 from olmix.presentation.report.categories import category
+from olmix.presentation.report.landing import landing_text
 
 pytestmark = pytest.mark.slow
 
@@ -20,11 +22,23 @@ TARGETS = [
 
 @pytest.fixture(scope="module")
 def reported(module_clone):
-    """A clone with a report of RQ7 and of the descriptive tables."""
+    """A clone with a report of RQ7 and of the descriptive tables, and a first page of them."""
     for arguments in (("--cores", "2"), ("--report", "report.html")):
         done = module_clone.snakemake(*arguments, *TARGETS)
         assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
+        write_landing(module_clone.folder)
     return module_clone
+
+
+def write_landing(folder):
+    """The first page, which the workflow writes once all questions are answered."""
+    answer, board = folder / "results" / "rq7", folder / "board.csv"
+    board.write_text("id,verdict\nC01,reproduced\nC02,not decidable\n")
+    made = {"rq7": read_json(answer / "provenance.json")}
+    answers = {"rq7": answer, "claims": board}
+    figure = folder / "figures" / "solvers.png"
+    text = landing_text("smoke", [("proxy", 30)], answers, made, figure)
+    write_text(folder / "results" / "report" / "landing.rst", text)
 
 
 @pytest.fixture
@@ -55,6 +69,15 @@ def results(page) -> dict[str, list]:
 def test_opens_with_what_it_is_and_a_category_per_question(page):
     assert "data mixing throughout LM development" in page.find_element("tag name", "body").text
     assert menu(page)[-2:] == [category("rq7"), category("tables")]
+
+
+def test_the_first_page_has_a_figure_the_counts_and_then_the_findings(page):
+    image = page.find_element("css selector", "main img[src^='data:image/png'], .prose img")
+    assert page.execute_script("return arguments[0].naturalWidth", image) > 500
+    counts = page.find_element("css selector", ".prose table")
+    assert "reproduced" in counts.text
+    finding = page.find_element("xpath", "//*[contains(text(), 'predicts the lowest BPB')]")
+    assert image.location["y"] < counts.location["y"] < finding.location["y"]
 
 
 @pytest.mark.parametrize("figure", FIGURES)

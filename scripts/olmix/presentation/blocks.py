@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from olmix.claims.page import LABELS
 from olmix.errors import OlmixError
 from olmix.questions.updates.plan import MULTIPLIER
 from olmix.study.chain import Chain
@@ -76,7 +77,7 @@ def claims(numbers: Mapping[str, Any]) -> str:
         for ground in grounds
     }
     lines = [
-        f"- On `{ground}`: {', '.join(f'{count} {verdict}' for verdict, count in found)}."
+        f"- {_ground(ground)}: {', '.join(f'{count} {verdict}' for verdict, count in found)}."
         for ground, found in counts.items()
     ]
     shown = [claim for claim in judged if claim["id"] in HEADLINES]
@@ -93,12 +94,17 @@ def board(numbers: Mapping[str, Any]) -> str:
 def _claim_table(judged: Iterable[Mapping[str, Any]]) -> str:
     judged = list(judged)
     grounds = list(judged[0]["verdicts"]) if judged else []
-    columns = ("", "claim", "the paper", "here", *(f"on `{ground}`" for ground in grounds))
+    columns = ("", "claim", "the paper", "here", *map(_ground, grounds))
     rows = [
         [claim["id"], claim["claim"], claim["paper"], claim["ours"], *claim["verdicts"].values()]
         for claim in judged
     ]
     return _table(columns, rows)
+
+
+def _ground(name: str) -> str:
+    """A ground in words, with its scale where that is another."""
+    return f"{LABELS[name]} (`{name}`)" if name in LABELS else f"`{name}`"
 
 
 def questions(numbers: Mapping[str, Any]) -> str:
