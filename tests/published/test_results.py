@@ -55,12 +55,17 @@ def study(make_release, settings, tmp_path_factory):
         for law in laws:
             fits.append(out / "published_regression" / f"{law}.csv")
             script("published_regression").main(swarms, law, regression, fits[-1])
+        by_multiplier, proposals = out / "published_laws" / "search.csv", out / "proposed.csv"
+        few = settings | {"laws": settings["laws"] | {"multipliers": [1], "splits": 2}}
+        script("published_laws").main(swarms, "search", few, by_multiplier)
+        script("published_proposed").main(swarms, None, settings["proposed"], proposals)
         answers = [out / "published_design", out / "published_mixes"]
         script("published_design").main(swarms, settings, answers[0])
         script("published_mixes").main(swarms, settings, answers[1])
         script("published_table").main(
-            manifest, swarms, fits, answers, settings, out / "published_table"
-        )
+            manifest, swarms, fits, [by_multiplier], proposals, answers, settings,
+            out / "published_table",
+        )  # fmt: skip
         return out, release
 
     return run

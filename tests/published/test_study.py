@@ -41,7 +41,7 @@ def test_the_whole_study(tmp_path, released):
     drawn = {path.stem for path in (tmp_path / "figures" / "published").glob("*.pdf")}
     assert drawn == {
         "regression_models", "repetition_factor", "solvers", "kl_sensitivity", "coefficients",
-        "final_mixes",
+        "final_mixes", "laws", "swarm_size",
     }  # fmt: skip
 
 
