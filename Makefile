@@ -11,7 +11,14 @@ REPORTED = all $(if $(wildcard results/published/published_table),published)
 # A process of tests per core; the tests of a file share what they set up.
 WORKERS = --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: tiny demo report gallery test test-fast lint format benchmarks lock system clean
+.PHONY: quick tiny board demo report gallery test test-fast lint format benchmarks lock system clean
+
+quick: $(READY)  ## the main figure at the paper's dimensions, by the law measured on its authors' runs
+	$(BIN)/snakemake figures/main_results.pdf --config scale=measured
+
+board: $(READY)  ## every claim over the replicas of the measured law, and on all grounds: docs/claims.md
+	for replica in config/scales/measured-*.yaml; do $(BIN)/snakemake claims --config scale=$$(basename $$replica .yaml) || exit 1; done
+	$(BIN)/python -m olmix board
 
 tiny: $(READY)  ## the main figure at the tiny scale
 	$(BIN)/snakemake figures/main_results.pdf

@@ -41,7 +41,7 @@ def test_every_command_has_help(capsys, name):
 def test_an_unknown_command_is_refused_in_one_line(capsys):
     assert main(["fti"]) == 2
     err = capsys.readouterr().err
-    assert err.startswith("error: no command 'fti': expected download, evaluate")
+    assert err.startswith("error: no command 'fti': expected board, download, evaluate")
     assert err.count("\n") == 1
 
 

@@ -23,7 +23,8 @@ def test_every_claim_of_the_paper_has_a_rule_and_a_measure():
     assert [claim.name for claim in settings.claims] == [f"C{n:02d}" for n in range(1, 24)]
     assert set(MEASURES) == {claim.name for claim in settings.claims}
     assert settings.confidence == 0.9
-    assert settings.repetitions["tiny"] == ("tiny-seed1",)
+    assert settings.repetitions["tiny"] == ("tiny-seed1", "measured", "published")
+    assert len(settings.replicas["measured"]) == 8
     assert all(part.why for claim in settings.claims for part in claim.parts.values())
 
 

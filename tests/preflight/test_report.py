@@ -1,5 +1,7 @@
 """The measured table and what is said of it, from measurements made up for the purpose."""
 
+import math
+
 import pytest
 
 from olmix.cost.compute import Machine, RunCost
@@ -71,8 +73,8 @@ def test_nothing_is_to_change_where_all_is_as_expected():
     ("model", "change", "said"),
     [
         ("30m", {"device": "cpu"}, "30m: torch sees no GPU"),
-        ("30m", {"differences": {"float32": 0.1}}, "losses in float32 are up to 0.1 of the CPU's"),
-        ("30m", {"differences": {"bfloat16": float("nan")}}, "losses in bfloat16 are up to nan"),
+        ("30m", {"differences": {"float32": 0.1, "bfloat16": 0}}, "float32 are up to 0.1 of"),
+        ("30m", {"differences": {"float32": 0, "bfloat16": math.nan}}, "bfloat16 are up to nan"),
         ("30m", {"step_seconds": 1.0}, "30m: 6% of the expected speed"),
         ("target", {"memory_gb": 70.0}, "target: 70 GB of a device are filled"),
         ("target", {"tokens_per_second": 1.0}, "on all nodes a device does 0%"),
@@ -80,6 +82,18 @@ def test_nothing_is_to_change_where_all_is_as_expected():
 )  # fmt: skip
 def test_what_is_wrong_is_said_plainly(model, change, said):
     assert any(said in line for line in preflight(**{model: change}).changes())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"device": "cpu"}, {"differences": {"float32": 0.1, "bfloat16": 0}}],
+    ids=["no gpu", "wrong"],
+)
+def test_what_was_measured_of_a_model_that_failed_is_not_used(change):
+    found = preflight(target=change)
+    assert list(found.table["measured"]) == ["30m", "target-one_node"]
+    lines = report_lines("made_up", found, "table.json")
+    assert lines[-1] == "Not in it, and trained at your own risk: target."
 
 
 def test_a_file_system_too_slow_is_said_plainly():

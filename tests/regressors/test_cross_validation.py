@@ -13,7 +13,7 @@ def test_every_run_is_held_out_once_and_folds_are_even(runs):
 
 @pytest.mark.parametrize("tasks", [1, 3, 16, 52])
 def test_scored_tasks_are_spread_from_the_first_to_the_last(tasks):
-    places = scored_tasks(tasks)
+    places = scored_tasks(tasks, 100)
     assert places[0] == 0 and places[-1] == tasks - 1
     assert len(places) == min(tasks, 16) == len(set(places))
 

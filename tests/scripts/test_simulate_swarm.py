@@ -5,7 +5,7 @@ import pytest
 
 from olmix.files import write_json
 from olmix.measured.fit import Fitted
-from olmix.measured.form import Form, FormSettings
+from olmix.measured.form import FormSettings, LawForm
 from olmix.measured.law import MeasuredLaw, Transfer
 from olmix.measured.noise import Noise
 from olmix.study.spec import SwarmSpec, as_params
@@ -19,7 +19,9 @@ MIXES = {
     "other": [0.2, 0.3, 0.5],
 }
 TOKENS = {"web:a": 2000, "web:b": 1000, "books": 3000}
-FORM = Form(FormSettings(0.3, 1.0, 0.5, 0.0, 1.0, 0.02), DOMAINS, np.array([0.4, 0.2, 0.4]), "web")
+FORM = LawForm(
+    FormSettings(0.3, 1.0, 0.5, 0.0, 1.0, 0.02), DOMAINS, np.array([0.4, 0.2, 0.4]), "web"
+)
 COUNT = FORM.features(FORM.mean).shape[1]
 LAW = MeasuredLaw(
     tasks=("x", "y"),

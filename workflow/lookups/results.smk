@@ -32,11 +32,13 @@ def claims_input():
         raise WorkflowError(str(error))
     answers = dict.fromkeys(name for claim in settings.claims for name in claim.results)
     others = settings.repetitions.get(SCALE.name, ())
-    kept = {name: f"config/grounds/{name}.csv" for name in others}
-    verdicts = [
-        kept[name] if Path(kept[name]).exists() else f"results/{name}/verdicts.csv"
-        for name in others
-    ]
+    verdicts = []
+    for name in others:
+        own, kept = f"results/{name}/verdicts.csv", f"config/grounds/{name}.csv"
+        # A scale's own are newer; those of a ground over replicas are never one scale's.
+        verdicts.append(
+            own if Path(own).exists() and name not in settings.replicas else kept
+        )
     return {
         "answers": [f"results/{name}" for name in answers if not lacking(name, SCALE)],
         "repetitions": [path for path in verdicts if Path(path).exists()],

@@ -61,6 +61,30 @@ rule published_swarms:
         "../../scripts/published_swarms.py"
 
 
+# The laws of config/measured/law.json again, here: copied there by hand if they are to be used.
+rule measure_law:
+    input:
+        manifest=rules.fetch_published.output.manifest,
+        settings="config/measured.yaml",
+    output:
+        laws="results/published/measure_law/law.json",
+        unseen="results/published/measure_law/unseen.csv",
+    log:
+        "results/published/logs/measure_law.log",
+    benchmark:
+        "results/published/benchmarks/measure_law.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    message:
+        "Measuring laws on the released runs"
+    script:
+        "../../scripts/measure_law.py"
+
+
 rule published_regression:
     input:
         swarms=rules.published_swarms.output.swarms,

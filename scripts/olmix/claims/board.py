@@ -152,7 +152,8 @@ def _origin(claim: Claim) -> dict[str, str]:
 
 def verdicts(board: pd.DataFrame, settings: ClaimSettings) -> pd.DataFrame:
     """What a scale keeps of its board, for the scales that it repeats."""
-    return board[["id", "verdict", "value", "low", "high"]].assign(rules=settings.fingerprint)
+    kept = ["id", "verdict", "value", "low", "high", "part", "bound", "reason"]
+    return board[kept].assign(rules=settings.fingerprint)
 
 
 def compare_repetitions(

@@ -1,5 +1,6 @@
 """What is measured for the claims about updates of the domain set (§5, and its appendix)."""
 
+import math
 from itertools import pairwise
 
 import pandas as pd
@@ -207,6 +208,8 @@ def operators(evidence: Evidence) -> Measured:
         smaller = gap[NATURAL] - gap[FULL_MIXTURE_REUSE]
         measured["nearer_bpb"].append(evidence.over_seeds(smaller, operator, natural=noise))
     revise = frame[(frame["operator"] == "revise") & (frame["strategy"] == FULL_MIXTURE_REUSE)]
+    if revise.empty:
+        return measured | {"revise_same": [Estimate(math.nan, math.nan, math.nan, "left out")]}
     return measured | {"revise_same": [evidence.over_seeds(revise["tv"])]}
 
 

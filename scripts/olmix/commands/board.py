@@ -15,9 +15,7 @@ from olmix.claims.settings import ClaimSettings, load_claims
 from olmix.measured.law import MeasuredLaw, load_replica
 from olmix.paths import CONFIG
 
-HELP = (
-    "judge the claims on the measured law and on released runs, and write the page of all grounds"
-)
+HELP = "judge the claims on the measured law and on released runs; write the page of all grounds"
 
 MEASURED, RELEASED = "measured", "published"
 
@@ -41,11 +39,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Judge what there are results of, keep the verdicts, and write the page from those kept."""
     settings = load_claims(CONFIG / "claims.yaml")
-    for judged in (_judge_measured, _judge_released):
+    for judged in (_keep_trained, _judge_measured, _judge_released):
         sys.stdout.write(judged(settings, args.results, args.grounds))
     kept = {path.stem: read_ground(path) for path in sorted(args.grounds.glob("*.csv"))}
     refresh_page(args.page, settings, kept)
     sys.stdout.write(f"{args.page}: {len(settings.claims)} claims on {len(kept)} grounds\n")
+
+
+def _keep_trained(settings: ClaimSettings, results: Path, grounds: Path) -> str:
+    """Verdicts of the scales that were trained here, as `snakemake claims` gave them."""
+    scales = [name for first, by in settings.repetitions.items() for name in (first, *by)]
+    found = []
+    for name in scales:
+        path = results / name / "verdicts.csv"
+        if path.is_file() and name not in settings.replicas:
+            command = f"snakemake claims --config scale={name}"
+            write_ground(grounds / f"{name}.csv", read_ground(path), f"{_today()}: {command}")
+            found.append(name)
+    return f"trained here: {', '.join(found) or 'nothing new, verdicts kept'}\n"
 
 
 def _judge_measured(settings: ClaimSettings, results: Path, grounds: Path) -> str:

@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +11,15 @@ from olmix.config_files import read_config
 from olmix.errors import OlmixError
 from olmix.files import read_json, replacing
 from olmix.measured.check import compare_fits, score, score_unseen
-from olmix.measured.files import load_measured, paper_domains, read_runs, write_laws
+from olmix.measured.files import (
+    load_measured,
+    paper_domains,
+    read_runs,
+    source_of,
+    write_laws,
+)
 from olmix.measured.law import load_replica
-from olmix.measured.measure import Measurement, measure
+from olmix.measured.measure import measure
 from olmix.measured.noise import Noise
 from olmix.paths import CONFIG
 from olmix.published.fetch import list_released
@@ -68,7 +73,8 @@ def run(args: argparse.Namespace) -> None:
     runs = read_runs(folder, settings["swarms"])
     sys.stdout.write(f"{len(runs)} runs over {len(runs.domains)} domains: fitting and checking\n")
     measured = measure(runs, settings, paper_domains())
-    write_laws(args.out, measured, _source(folder, measured, args))
+    command = f"python -m olmix measure --published FOLDER --out {args.out}"
+    write_laws(args.out, measured, source_of(measured, list_released(folder), command))
     unseen = score_unseen(measured)
     _write(unseen, args.out.with_name("unseen.csv"))
     sys.stdout.write(unseen.round(3).to_string(index=False) + "\n")
@@ -77,19 +83,6 @@ def run(args: argparse.Namespace) -> None:
         _write(fits, args.out.with_name("rq4.csv"))
         sys.stdout.write(fits.round(3).to_string(index=False) + "\n")
     sys.stdout.write(f"{len(measured.replicas)} laws, best form '{measured.best}': {args.out}\n")
-
-
-def _source(folder: Path, measured: Measurement, args: argparse.Namespace) -> dict[str, object]:
-    """Where the laws come from, without the paths of this machine."""
-    names, counts = np.unique(measured.runs.swarm, return_counts=True)
-    return {
-        "runs": {str(name): int(count) for name, count in zip(names, counts, strict=True)},
-        "dataset": read_config(CONFIG / "published.yaml")["dataset"],
-        "sha256": list_released(folder),
-        "date": date.today().isoformat(),
-        "command": f"python -m olmix measure --published FOLDER --out {args.out}",
-        "best_form": measured.best,
-    }
 
 
 def _scored(path: Path, folder: Path, swarm: str) -> str:

@@ -1,9 +1,12 @@
 """Read released swarms and ``config/measured.yaml``, and write the file of measured laws."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from olmix.config_files import check_keys, read_config
 from olmix.domains import DomainSet
@@ -20,6 +23,7 @@ __all__ = [
     "load_measured",
     "paper_domains",
     "read_runs",
+    "source_of",
     "stored_tokens",
     "write_laws",
     "write_replica",
@@ -76,6 +80,19 @@ def write_replica(path: Path, number: int, out: Path) -> list[str]:
     record = read_json(path)
     write_json(out, record | {"replicas": [record["replicas"][number]]})
     return record["tasks"]
+
+
+def source_of(measured: Measurement, files: Mapping[str, str], command: str) -> dict[str, Any]:
+    """What a file of laws says of its origin: runs, the tables' SHA-256, date and command."""
+    names, counts = np.unique(measured.runs.swarm, return_counts=True)
+    return {
+        "runs": {str(name): int(count) for name, count in zip(names, counts, strict=True)},
+        "dataset": read_config(CONFIG / "published.yaml")["dataset"],
+        "sha256": dict(files),
+        "date": date.today().isoformat(),
+        "command": command,
+        "best_form": measured.best,
+    }
 
 
 def write_laws(path: Path, measured: Measurement, source: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from olmix.measured.form import Form
+from olmix.measured.form import LawForm
 
 __all__ = ["Choice", "Fitted", "choose", "fit"]
 
@@ -31,7 +31,7 @@ class Choice:
 class Fitted:
     """c_i + exp(a_i + features·w_i): what a fit learned."""
 
-    form: Form
+    form: LawForm
     constants: np.ndarray  # c, (tasks,)
     intercepts: np.ndarray  # a, (tasks,)
     coefficients: np.ndarray  # w, (features, tasks)
@@ -42,7 +42,7 @@ class Fitted:
         return self.constants + np.exp(exponent)
 
 
-def choose(form: Form, mixes: np.ndarray, metrics: np.ndarray) -> Choice:
+def choose(form: LawForm, mixes: np.ndarray, metrics: np.ndarray) -> Choice:
     """The constants and ridges with the smallest leave-one-out errors.
 
     A task's own errors are few and noisy, so those of all tasks together steady its choice.
@@ -61,7 +61,7 @@ def choose(form: Form, mixes: np.ndarray, metrics: np.ndarray) -> Choice:
 
 
 def fit(
-    form: Form,
+    form: LawForm,
     mixes: np.ndarray,
     metrics: np.ndarray,
     choice: Choice | None = None,

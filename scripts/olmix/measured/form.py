@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Form", "FormSettings"]
+__all__ = ["FormSettings", "LawForm"]
 
 # Domains that hardly any run has still need a place where their returns begin to diminish.
 _SMALLEST_SHIFT = 1e-4
@@ -48,7 +48,7 @@ class FormSettings:
 
 
 @dataclass(frozen=True)
-class Form:
+class LawForm:
     """Settings together with the domains they are about and the swarm's mean mix.
 
     ``first`` is the source that some runs are made of alone, such as DCLM.
@@ -62,7 +62,7 @@ class Form:
     @classmethod
     def from_dict(
         cls, settings: Mapping[str, Any], domains: Sequence[str], mean: np.ndarray, first: str
-    ) -> "Form":
+    ) -> "LawForm":
         """A form from its settings as plain values."""
         return cls(FormSettings(**settings), tuple(domains), np.asarray(mean, float), first)
 

@@ -15,7 +15,7 @@ import numpy as np
 from olmix.errors import OlmixError
 from olmix.files import read_json
 from olmix.measured.fit import Fitted
-from olmix.measured.form import Form
+from olmix.measured.form import LawForm
 from olmix.measured.noise import Noise, significant
 
 __all__ = ["MeasuredLaw", "Transfer", "load_replica"]
@@ -123,7 +123,7 @@ class MeasuredLaw:
         noise: Noise,
     ) -> "MeasuredLaw":
         """The replica that `to_dict` wrote; what all replicas share is said beside it."""
-        form = Form.from_dict(record["form"], domains, mean, first)
+        form = LawForm.from_dict(record["form"], domains, mean, first)
         learned = [np.array(record[name], float) for name in
                    ("constants", "intercepts", "coefficients")]  # fmt: skip
         stands_for = {

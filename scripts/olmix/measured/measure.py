@@ -9,7 +9,7 @@ import numpy as np
 from olmix.domains import DomainSet
 from olmix.errors import OlmixError
 from olmix.measured.fit import Choice, choose, fit
-from olmix.measured.form import Form, FormSettings
+from olmix.measured.form import FormSettings, LawForm
 from olmix.measured.law import DIGITS, MeasuredLaw, Transfer
 from olmix.measured.noise import Noise, noise_of, significant
 from olmix.measured.runs import ReleasedRuns
@@ -80,7 +80,7 @@ def measure(runs: ReleasedRuns, settings: Mapping[str, Any], catalogue: DomainSe
     return Measurement(runs, tuple(replicas), errors, unseen, best)
 
 
-def out_of_fold(form: Form, runs: ReleasedRuns) -> np.ndarray:
+def out_of_fold(form: LawForm, runs: ReleasedRuns) -> np.ndarray:
     """What fits without a fold predict for its runs: (runs, tasks)."""
     predicted = np.empty_like(runs.metrics)
     for left_out in held_out_folds(len(runs)):
@@ -89,7 +89,7 @@ def out_of_fold(form: Form, runs: ReleasedRuns) -> np.ndarray:
     return predicted
 
 
-def settled_noise(form: Form, runs: ReleasedRuns, errors: Noise) -> Noise:
+def settled_noise(form: LawForm, runs: ReleasedRuns, errors: Noise) -> Noise:
     """The noise at which the law's own runs are as hard to predict as the real ones, task by task.
 
     ``errors`` are those of the law on unseen runs: noise, and what so many runs leave unlearned.
@@ -113,7 +113,7 @@ def settled_noise(form: Form, runs: ReleasedRuns, errors: Noise) -> Noise:
     return noise
 
 
-def _forms(runs: ReleasedRuns, settings: Mapping[str, Mapping[str, float]]) -> dict[str, Form]:
+def _forms(runs: ReleasedRuns, settings: Mapping[str, Mapping[str, float]]) -> dict[str, LawForm]:
     first = runs.first_source()
     if first is None:
         raise OlmixError("no swarm is of one source alone: transfer and its terms need one")
@@ -121,7 +121,7 @@ def _forms(runs: ReleasedRuns, settings: Mapping[str, Mapping[str, float]]) -> d
     # Rounded as it is stored, so that a law read again is the law that was fitted.
     mean = np.array(significant(mean, _MEAN_DIGITS))
     return {
-        name: Form(FormSettings(**entry), runs.domains, mean, first)
+        name: LawForm(FormSettings(**entry), runs.domains, mean, first)
         for name, entry in settings.items()
     }
 
@@ -137,7 +137,7 @@ def _error(predicted: np.ndarray, runs: ReleasedRuns) -> float:
 
 def _replica(
     number: int,
-    form: Form,
+    form: LawForm,
     choice: Choice,
     runs: ReleasedRuns,
     noise: Noise,

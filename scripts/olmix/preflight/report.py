@@ -28,11 +28,26 @@ class Preflight:
 
     @property
     def table(self) -> dict[str, Any]:
-        """The ``hardware`` that takes the place of the assumed one."""
+        """The ``hardware`` that takes the place of the assumed one, of models that passed."""
         return {
             "device": next(iter(self.measured.values()))["device"].replace(" ", "-"),
-            "measured": {name: self._entry(name) for name in self.measured},
+            "measured": {
+                name: self._entry(name) for name in self.measured if not self.failed(name)
+            },
         }
+
+    def failed(self, name: str) -> list[str]:
+        """Why a model cannot be trained here as it is, a sentence each."""
+        found, why = self.measured[name], []
+        if self.models[name]["gpu"] and found["device"] == "cpu":
+            why.append("torch sees no GPU in its job; mend CUDA or the request for GPUs first.")
+        for precision, difference in found["differences"].items():
+            if not difference <= TOLERANCE[precision]:
+                why.append(
+                    f"losses in {precision} are up to {difference:.2g} of the CPU's away, more "
+                    f"than {TOLERANCE[precision]:g}; do not train before this is understood."
+                )
+        return why
 
     def _entry(self, name: str) -> dict[str, Any]:
         found = self.measured[name]
@@ -51,7 +66,8 @@ class Preflight:
     @cached_property
     def found(self) -> dict[str, RunCost]:
         """Every model's run by the measurements."""
-        machine = Machine.from_dict(dict(self.hardware) | self.table)
+        every = {name: self._entry(name) for name in self.measured}
+        machine = Machine.from_dict(dict(self.hardware) | {"measured": every})
         return {name: RunCost(name, self.models[name], machine) for name in self.measured}
 
     def expected_step(self, name: str) -> float:
@@ -71,14 +87,8 @@ class Preflight:
 
     def _changes(self, name: str) -> Iterator[str]:
         found, run = self.measured[name], self.found[name]
-        if run.model["gpu"] and found["device"] == "cpu":
-            yield f"{name}: torch sees no GPU in its job; mend CUDA or the request for GPUs first."
-        for precision, difference in found["differences"].items():
-            if not difference <= TOLERANCE[precision]:
-                yield (
-                    f"{name}: losses in {precision} are up to {difference:.2g} of the CPU's away, "
-                    f"more than {TOLERANCE[precision]:g}; do not train before this is understood."
-                )
+        for why in self.failed(name):
+            yield f"{name}: {why}"
         share = self.expected_step(name) / found["step_seconds"]
         if share < SLOW:
             yield (
@@ -143,6 +153,11 @@ def report_lines(scale: str, preflight: Preflight, file: str) -> list[str]:
         "",
         f"Written to {file}: requests and `snakemake cost` now use it in place of the scale's "
         "`hardware`; remove the file to go back.",
+        *(
+            f"Not in it, and trained at your own risk: {name}."
+            for name in preflight.measured
+            if preflight.failed(name)
+        ),
     ]
 
 

@@ -4,22 +4,25 @@ import numpy as np
 
 __all__ = ["held_out_folds", "scored_tasks", "share_of_spread"]
 
-# Few runs make folds that leave a law much less to learn from: there are more of them then.
-_FOLDS, _FOLDS_OF_FEW, _FEW_RUNS = 6, 12, 80
+# Few runs make folds that leave a law much less to learn from: there are more of them then. Of
+# many runs a fold holds enough to be judged by, and each costs more: (runs below, folds).
+_FOLDS, _FOLDS_OF_MANY = ((80, 12), (600, 6)), 3
 # Choices for a swarm as a whole are made on this many of its tasks: more hardly change them.
-_SCORED_TASKS = 16
+_SCORED_TASKS, _SCORED_TASKS_OF_MANY = 16, 6
 
 
 def held_out_folds(runs: int, seed: int = 0) -> np.ndarray:
     """Which runs each fold holds out: (folds, runs), every run in one fold."""
-    count = min(runs, _FOLDS_OF_FEW if runs < _FEW_RUNS else _FOLDS)
+    wanted = next((folds for below, folds in _FOLDS if runs < below), _FOLDS_OF_MANY)
+    count = min(runs, wanted)
     folds = np.random.default_rng(seed).permutation(runs) % count
     return folds == np.arange(count)[:, None]
 
 
-def scored_tasks(tasks: int) -> np.ndarray:
+def scored_tasks(tasks: int, runs: int) -> np.ndarray:
     """Places of the tasks that choices are scored on, spread evenly over all of them."""
-    return np.unique(np.linspace(0, tasks - 1, min(tasks, _SCORED_TASKS)).round().astype(int))
+    most = _SCORED_TASKS if runs < _FOLDS[-1][0] else _SCORED_TASKS_OF_MANY
+    return np.unique(np.linspace(0, tasks - 1, min(tasks, most)).round().astype(int))
 
 
 def share_of_spread(predicted: np.ndarray, measured: np.ndarray) -> float:

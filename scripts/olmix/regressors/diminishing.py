@@ -150,13 +150,26 @@ def _log_above(Y: np.ndarray, constant: np.ndarray) -> np.ndarray:
 def _leave_one_out(features: np.ndarray, targets: np.ndarray, ridges: np.ndarray) -> np.ndarray:
     """Mean squared leave-one-out error of ridge regressions: (ridges, targets), in closed form."""
     runs = len(features)
-    left, sizes, _ = np.linalg.svd(features - features.mean(0), full_matrices=False)
+    left, squared_sizes = _left_singular(features - features.mean(0))
     centred = targets - targets.mean(0)
     projected, squares = left.T @ centred, left**2
     errors = []
     for ridge in ridges:
-        kept = sizes**2 / (sizes**2 + ridge)
+        kept = squared_sizes / (squared_sizes + ridge)
         leverage = squares @ kept + 1 / runs
         residuals = centred - left @ (kept[:, None] * projected)
         errors.append(((residuals / np.maximum(1 - leverage, 1e-6)[:, None]) ** 2).mean(0))
     return np.array(errors)
+
+
+def _left_singular(features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Left singular vectors and squared singular values, those that are 0 left out.
+
+    From the smaller of the two Gram matrices: several times faster than a decomposition of the
+    features, and exact to far below the smallest ridge.
+    """
+    wide = features.shape[0] <= features.shape[1]
+    squares, vectors = np.linalg.eigh(features @ features.T if wide else features.T @ features)
+    kept = squares > 1e-13 * squares[-1]
+    squares, vectors = squares[kept], vectors[:, kept]
+    return (vectors if wide else features @ vectors / np.sqrt(squares)), squares

@@ -52,7 +52,7 @@ class Ensemble(Regressor):
             raise OlmixError(
                 f"ensemble of {list(self.members)}: expected some of {', '.join(_MEMBERS)}"
             )
-        tasks, folds = scored_tasks(Y.shape[1]), held_out_folds(len(X))
+        tasks, folds = scored_tasks(Y.shape[1], len(X)), held_out_folds(len(X))
         self.members_ = tuple(_MEMBERS[name]() for name in self.members)
         unseen = [member.fit_and_cross_predict(X, Y, folds, tasks) for member in self.members_]
         self.weights_ = _stack(unseen, Y[:, tasks])

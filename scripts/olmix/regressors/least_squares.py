@@ -6,7 +6,7 @@ Gauss-Newton steps in numpy they cost about a second.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +14,8 @@ __all__ = ["Curve", "Problem", "Solution", "huber", "minimise"]
 
 # Damping of the Gauss-Newton step: start, how it shrinks and grows, and where a problem gives up.
 _DAMPING, _SHRINK, _GROW, _GIVE_UP = 1e-2, 0.3, 6.0, 1e8
+# Numbers that the Jacobians of one batch may hold: 0.4 GB, of which a step needs three times.
+_JACOBIAN_VALUES = 50_000_000
 
 
 #: From parameters (B, P) to predictions (B, K) and their Jacobian (B, K, P).
@@ -32,6 +34,17 @@ class Problem:
     delta: float = np.inf  # Huber threshold; infinite is plain least squares
     weights: np.ndarray | None = None  # (B, K) row weights, for the bootstrap
     centre: np.ndarray | None = None  # θ₀, (B, P); zero when absent
+
+    def part(self, rows: slice) -> "Problem":
+        """Some of the problems, as a batch of their own."""
+        return replace(
+            self,
+            targets=self.targets[rows],
+            lower=self.lower[rows],
+            upper=self.upper[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            centre=None if self.centre is None else self.centre[rows],
+        )
 
 
 @dataclass(frozen=True)
@@ -54,11 +67,27 @@ def huber(residuals: np.ndarray, delta: float) -> np.ndarray:
 def minimise(
     problem: Problem, start: np.ndarray, *, max_iterations: int = 200, tolerance: float = 1e-7
 ) -> Solution:
-    """Levenberg-Marquardt with Huber weights and box constraints, on all problems at once.
+    """Levenberg-Marquardt with Huber weights and box constraints, on many problems at once.
 
     A problem leaves the batch after three accepted steps in a row that gain less than
-    ``tolerance`` of its loss, or when no damping makes it improve.
+    ``tolerance`` of its loss, or when no damping makes it improve. Batches whose Jacobians would
+    need much memory are solved in parts.
     """
+    each = max(1, _JACOBIAN_VALUES // (problem.targets.shape[1] * start.shape[1]))
+    parts = [
+        _minimise(problem.part(rows), start[rows], max_iterations, tolerance)
+        for rows in (slice(first, first + each) for first in range(0, len(start), each))
+    ]
+    return Solution(
+        np.concatenate([part.theta for part in parts]),
+        np.concatenate([part.loss for part in parts]),
+        np.concatenate([part.converged for part in parts]),
+    )
+
+
+def _minimise(
+    problem: Problem, start: np.ndarray, max_iterations: int, tolerance: float
+) -> Solution:
     theta = np.clip(start, problem.lower, problem.upper)
     count = len(theta)
     weights = np.ones_like(problem.targets) if problem.weights is None else problem.weights

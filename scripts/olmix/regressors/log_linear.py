@@ -14,6 +14,9 @@ __all__ = ["LogLinear"]
 
 # Starting constants c as shares of a task's smallest BPB; each gives a closed-form start for A.
 _STARTS = (0.0, 0.5, 0.8, 0.9, 0.97)
+# With many domains a step costs seconds: fewer starts are then compared, as they are, and the fit
+# may stop a little earlier.
+_MANY_DOMAINS, _STARTS_OF_MANY, _TOLERANCE_OF_MANY = 150, (0.5, 0.9), 1e-5
 # Tasks whose median lies in here are taken for bits per byte, as ``delta`` and ``ridge`` expect.
 _BPB_RANGE = (0.1, 10.0)
 # Ridges that cross-validation chooses from. None starts from the answer of another: a strong ridge
@@ -78,7 +81,9 @@ class LogLinear(Regressor):
 
     def _fit(self, X: np.ndarray, Y: np.ndarray) -> None:
         if self.ridge is None:
-            self.fit_and_cross_predict(X, Y, held_out_folds(len(X)), scored_tasks(Y.shape[1]))
+            self.fit_and_cross_predict(
+                X, Y, held_out_folds(len(X)), scored_tasks(Y.shape[1], len(X))
+            )
         else:
             self.ridge_errors_ = {}
             self._fit_with(float(self.ridge), X, Y)
@@ -102,7 +107,7 @@ class LogLinear(Regressor):
         units, (runs, tasks) = _units(Y), Y.shape
         targets = np.tile((Y / units).T, (len(folds), 1))
         seen = np.repeat((~folds).astype(float), tasks, axis=0)
-        starts = np.stack([_closed_form_start(X, targets, share, seen) for share in _STARTS])
+        starts = np.stack([_closed_form_start(X, targets, share, seen) for share in _starts(X)])
         predicted = {}
         for ridge in _RIDGES if self.ridge is None else (float(self.ridge),):
             start = self._best_start(ridge, X, targets, starts, seen)
@@ -132,7 +137,7 @@ class LogLinear(Regressor):
             starts.reshape(count * problems, -1),
             every,
             _TRIAL_TOLERANCE,
-            _FIRST_STEPS,
+            0 if _many(X) else _FIRST_STEPS,
         )
         best = trial.loss.reshape(count, problems).argmin(0)
         return trial.theta.reshape(count, problems, -1)[best, np.arange(problems)]
@@ -140,10 +145,11 @@ class LogLinear(Regressor):
     def _fit_with(self, ridge: float, X: np.ndarray, Y: np.ndarray) -> None:
         units = _units(Y)
         targets = (Y / units).T
-        starts = np.stack([_closed_form_start(X, targets, share) for share in _STARTS])
+        starts = np.stack([_closed_form_start(X, targets, share) for share in _starts(X)])
         start = self._best_start(ridge, X, targets, starts)
         self.ridge_ = ridge
-        self._learn(self._solve(ridge, X, targets, start), units)
+        tolerance = _TOLERANCE_OF_MANY if _many(X) else _FIT_TOLERANCE
+        self._learn(self._solve(ridge, X, targets, start, tolerance=tolerance), units)
 
     def refit(self, X: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> list["LogLinear"]:
         """Fits on reweighted runs, started from this one: one per row of ``weights`` (R, runs)."""
@@ -185,9 +191,8 @@ class LogLinear(Regressor):
         penalty = np.zeros((domains + 1, domains + 1))
         penalty[:-1, :-1] = ridge * (np.eye(domains) - 1 / domains)
         problem = Problem(_curve(X), targets, lower, upper, penalty, self.delta, weights)
-        return minimise(
-            problem, start, max_iterations=most or self.max_iterations, tolerance=tolerance
-        )
+        steps = self.max_iterations if most is None else most
+        return minimise(problem, start, max_iterations=steps, tolerance=tolerance)
 
     def _learn(self, solution: Solution, units: np.ndarray) -> None:
         self.coef_ = solution.theta[:, :-1] + np.log(units)[:, None]
@@ -219,6 +224,14 @@ def _units(Y: np.ndarray) -> np.ndarray:
     median = np.median(np.abs(Y), axis=0)
     bpb = (median >= _BPB_RANGE[0]) & (median <= _BPB_RANGE[1])
     return np.where(bpb | (median == 0), 1.0, median)
+
+
+def _many(X: np.ndarray) -> bool:
+    return X.shape[1] > _MANY_DOMAINS
+
+
+def _starts(X: np.ndarray) -> tuple[float, ...]:
+    return _STARTS_OF_MANY if _many(X) else _STARTS
 
 
 def _rows(solution: Solution, rows: np.ndarray) -> Solution:

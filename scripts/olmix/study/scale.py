@@ -12,10 +12,7 @@ from olmix.updates.sequence import STATED
 __all__ = ["DISJOINT", "NOTICES", "Scale", "load_scale"]
 
 # What everything made with an engine must say, where that is not plain training.
-NOTICES = {
-    "simulate": "MEASURED LAW: fitted to the authors' released runs, with their noise; "
-    "no model was trained"
-}
+NOTICES = {"simulate": "MEASURED LAW of released runs, with their noise: no model was trained"}
 REHEARSED = "REHEARSAL: models and texts of a trial, the numbers mean nothing"
 
 #: The ``pool_share`` of a scale whose seeds have no run in common.

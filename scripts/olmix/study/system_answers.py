@@ -18,7 +18,7 @@ from olmix.study.systems import RoundSpec, System
 from olmix.systems import with_settings
 from olmix.systems.kinds.fixed import Fixed
 from olmix.systems.kinds.from_model import FromModel
-from olmix.systems.kinds.rounds import Asked, Done, Rounds
+from olmix.systems.kinds.rounds import Done, NextRuns, Rounds
 from olmix.tables import SwarmTable, read_swarm
 from olmix.training.settings import RunSettings
 from olmix.updates.auto_reuse import join_swarms
@@ -73,7 +73,7 @@ def system_request(
 
 def ask(
     spec: RoundSpec, system: System, told: Mapping[str, Any], evidence: RunsSoFar, request: Request
-) -> Asked:
+) -> NextRuns:
     """The runs of a round, from those of the rounds before."""
     done = _done(spec.before, evidence, Method(**told["method"]))
     return _in_rounds(system, told).ask(done, request, spec.size, seed=spec.number)

@@ -13,7 +13,7 @@ import numpy as np
 from olmix.errors import OlmixError
 from olmix.proposers.proposal import Proposal, Request, within_caps
 from olmix.swarm.tempered import tempered_dirichlet
-from olmix.systems.kinds.rounds import Asked, Done, Rounds
+from olmix.systems.kinds.rounds import Done, NextRuns, Rounds
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -46,12 +46,12 @@ class Admire(Rounds):
             raise OlmixError(f"ADMIRE-BayesOpt needs {lacks()}")
         self.pool = pool
 
-    def first(self, request: Request, size: int, *, seed: int) -> Asked:
+    def first(self, request: Request, size: int, *, seed: int) -> NextRuns:
         """Random mixes of the pool, with the cheapest model."""
         chosen = np.random.default_rng(seed).choice(self.pool, size, replace=False)
-        return Asked(self._pool(request)[chosen], (next(iter(self.models)),) * size)
+        return NextRuns(self._pool(request)[chosen], (next(iter(self.models)),) * size)
 
-    def following(self, done: Done, request: Request, size: int, *, seed: int) -> Asked:
+    def following(self, done: Done, request: Request, size: int, *, seed: int) -> NextRuns:
         """The most informative runs per cost, each knowing that the others will be made."""
         import torch
         from botorch.acquisition.cost_aware import InverseCostWeightedUtility
@@ -82,7 +82,7 @@ class Admire(Rounds):
             chosen.append(int(scores.argmax()))
         mixes = pool[[index % len(pool) for index in chosen]]
         names = list(self.models)
-        return Asked(mixes, tuple(names[index // len(pool)] for index in chosen))
+        return NextRuns(mixes, tuple(names[index // len(pool)] for index in chosen))
 
     def propose(self, done: Done, request: Request, *, seed: int) -> Proposal:
         """The mix of the pool that the process expects most of at the largest model."""

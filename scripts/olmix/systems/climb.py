@@ -7,7 +7,7 @@ import numpy as np
 
 from olmix.proposers.proposal import Proposal, Request, within_caps
 from olmix.swarm.tempered import tempered_dirichlet
-from olmix.systems.kinds.rounds import Asked, Done, Rounds
+from olmix.systems.kinds.rounds import Done, NextRuns, Rounds
 
 if TYPE_CHECKING:
     from olmix.regressors.surrogate import Surrogate
@@ -41,19 +41,19 @@ class CLIMB(Rounds):
         super().__init__(models)
         self.candidates = candidates
 
-    def first(self, request: Request, size: int, *, seed: int) -> Asked:
+    def first(self, request: Request, size: int, *, seed: int) -> NextRuns:
         """Mixes around the tempered token shares."""
         mixes = tempered_dirichlet(request.prior.weights, size, seed=seed)
-        return Asked(mixes, (self.largest,) * size)
+        return NextRuns(mixes, (self.largest,) * size)
 
-    def following(self, done: Done, request: Request, size: int, *, seed: int) -> Asked:
+    def following(self, done: Done, request: Request, size: int, *, seed: int) -> NextRuns:
         """Some of the mixes that are predicted to be best."""
         drawn = tempered_dirichlet(request.prior.weights, self.candidates, seed=seed)
         drawn = within_caps(drawn, request.caps)
         order = np.argsort(self._fit(done).average(drawn), kind="stable")
         top = order[: max(size**2, 128)]
         chosen = np.random.default_rng(seed).choice(top, size, replace=False)
-        return Asked(drawn[np.sort(chosen)], (self.largest,) * size)
+        return NextRuns(drawn[np.sort(chosen)], (self.largest,) * size)
 
     def propose(self, done: Done, request: Request, *, seed: int) -> Proposal:
         """The best predicted of all candidates."""

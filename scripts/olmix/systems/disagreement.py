@@ -14,7 +14,7 @@ import numpy as np
 from olmix.proposers.proposal import Proposal, Request, within_caps
 from olmix.regressors import FAMILIES
 from olmix.swarm.sampling import SwarmDistribution, sample_swarm
-from olmix.systems.kinds.rounds import Asked, Done, Rounds
+from olmix.systems.kinds.rounds import Done, NextRuns, Rounds
 
 if TYPE_CHECKING:
     from olmix.proposers.method import Method
@@ -75,17 +75,17 @@ class Disagreement(Rounds):
         self.laws = tuple(laws)
         self.near, self.tolerance = near, tolerance
 
-    def first(self, request: Request, size: int, *, seed: int) -> Asked:
+    def first(self, request: Request, size: int, *, seed: int) -> NextRuns:
         """OlmixBase's own swarm, smaller."""
         swarm = sample_swarm(request.prior, size, seed=seed, distribution=SwarmDistribution())
-        return Asked(swarm.mixes, (self.largest,) * size)
+        return NextRuns(swarm.mixes, (self.largest,) * size)
 
-    def following(self, done: Done, request: Request, size: int, *, seed: int) -> Asked:
+    def following(self, done: Done, request: Request, size: int, *, seed: int) -> NextRuns:
         """The most disputed mixes near the laws' optima; none if the gain is known well enough."""
         low, high = self.gain_interval(done, request, seed=seed)
         known = f"predicted gain {low:.1%} to {high:.1%} ({len(done.swarm)} runs)"
         if high - low < self.tolerance:
-            return Asked(np.empty((0, len(request.domains))), (), f"{known}: narrow enough")
+            return NextRuns(np.empty((0, len(request.domains))), (), f"{known}: narrow enough")
         opinions = self._opinions(done, request, seed=seed)
         rng = np.random.default_rng(seed)
         optima = np.array([optimum for _, optimum in opinions])
@@ -97,7 +97,7 @@ class Disagreement(Rounds):
         predictions = np.array([law.average(candidates) for law, _ in opinions])
         near = self.near * float(np.median(predictions.min(1)))
         chosen = most_disputed(candidates, predictions, size, near=near)
-        return Asked(candidates[chosen], (self.largest,) * len(chosen), known)
+        return NextRuns(candidates[chosen], (self.largest,) * len(chosen), known)
 
     def propose(self, done: Done, request: Request, *, seed: int) -> Proposal:
         """What OlmixBase proposes from all runs."""

@@ -35,6 +35,21 @@ def test_a_numbered_point_per_method_with_its_interval(tmp_path):
     assert legend == ["no run", "online", "one swarm"]
 
 
+def test_a_method_that_loses_far_more_than_others_gain_is_an_arrow(tmp_path):
+    frame = pd.DataFrame(
+        {
+            "method": ["good", "bad"], "label": ["Good", "Bad"], "way": ["rounds", "one run"],
+            "proxy_runs": [10, 1], "gain": [20.0, -118], "gain_low": [19.0, -130],
+            "gain_high": [21.0, -105],
+        }
+    )  # fmt: skip
+    frame.to_csv(tmp_path / "methods.csv", index=False)
+    with style():
+        axis = methods(tmp_path).axes[0]
+    assert "1: -118 %" in [text.get_text() for text in axis.texts]
+    assert axis.get_ylim()[0] > -30
+
+
 def test_rounds_and_at_once_are_two_lines(tmp_path):
     frame = pd.DataFrame(
         {

@@ -113,6 +113,7 @@ def test_figures_and_pages_lie_beside_the_tables(answered: Path):
         assert (answered / f"{name}.png").stat().st_size > 5000
         assert f"{name}.png" in page
     assert "explore.html" in page and (answered / "explore.html").is_file()
+    assert "% over the natural mix (" in page
     assert "at its cap" in page and "Stages before" not in page
     said = finding(answered)
     assert "over the natural mix" in said and "over the uniform mix" in said

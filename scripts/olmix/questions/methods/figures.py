@@ -29,7 +29,8 @@ def methods(answer: Path) -> plt.Figure:
     """Gain over natural against the cost of choosing the mix, a point per method.
 
     Cost is what is trained besides the target run, in runs of the proxy; intervals are of the mean
-    over repeated target runs. Methods that train nothing stand on the left, side by side.
+    over repeated target runs. Methods that train nothing stand on the left, side by side; one that
+    loses more than the best gains is an arrow at the lower edge.
     """
     frame = pd.read_csv(answer / "methods.csv")
     frame = frame[frame["method"] != "natural"].sort_values(["proxy_runs", "gain"])
@@ -40,8 +41,16 @@ def methods(answer: Path) -> plt.Figure:
     axis.axhline(0, color=COLOURS["natural"], linestyle="--", linewidth=0.8)
     axis.annotate("natural", (1, 0), xycoords=("axes fraction", "data"), ha="right", va="bottom",
                   fontsize=6, color=COLOURS["natural"])  # fmt: skip
+    # One that loses more than the best gains would leave no room for the others.
+    lowest = -1.1 * max(frame["gain"].max(), 1.0)
     for number, (row, place) in enumerate(zip(frame.itertuples(), places, strict=True), start=1):
         colour, marker = _WAYS[row.way]
+        if row.gain < lowest:
+            axis.annotate(f"{number}: {row.gain:.0f} %", (place, 0.005), xytext=(0, 14),
+                          xycoords=("data", "axes fraction"), textcoords="offset points",
+                          fontsize=6, color=colour, ha="center",
+                          arrowprops={"arrowstyle": "->", "color": colour})  # fmt: skip
+            continue
         axis.vlines(place, row.gain_low, row.gain_high, color=colour, linewidth=1)
         axis.scatter(place, row.gain, color=colour, marker=marker, s=22, zorder=3)
         axis.annotate(str(number), (place, row.gain), xytext=(4, 2), textcoords="offset points",
@@ -107,5 +116,5 @@ def rounds(answer: Path) -> plt.Figure:
     axis.set_xlabel("proxy runs")
     axis.set_ylabel("gain over natural (% of its BPB)")
     axis.xaxis.set_major_locator(plt.MaxNLocator(integer=True))
-    axis.legend(loc="best")
+    figure.legend(loc="outside upper center", ncols=2)
     return figure

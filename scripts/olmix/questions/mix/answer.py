@@ -116,6 +116,9 @@ def _prediction(fit: ProposalFit | None, spread: Bootstrap | None) -> dict[str, 
     natural = fit.space.collapse(fit.space.domains.natural())
     averages = fit.law.average(np.vstack([natural.weights, fit.proposal.mix.weights]))
     return {
+        # In the collapsed space the natural mix has the frozen ratios, too.
+        "predicted_over": "the natural mix"
+        + (" with the frozen ratios" if fit.space.split.groups else ""),
         "predicted_gain": float(100 * (1 - averages[1] / averages[0])),
         "predicted_gain_interval": [100 * end for end in spread.gain_interval()],
         "held_out_correlation": fit.correlation,

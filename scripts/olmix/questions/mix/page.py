@@ -80,7 +80,8 @@ def _predicted(found: dict) -> str:
     low, high = found["predicted_gain_interval"]
     return (
         f"<p>The law ({html.escape(found['family'])}) predicted, for proxies, "
-        f"{found['predicted_gain']:+.1f} % over natural ({low:+.1f} to {high:+.1f}).</p>"
+        f"{found['predicted_gain']:+.1f} % over {found['predicted_over']} ({low:+.1f} to "
+        f"{high:+.1f}).</p>"
     )
 
 

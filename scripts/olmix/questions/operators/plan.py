@@ -15,6 +15,9 @@ def plan(study: Plan) -> Reads:
     compared = (FULL_RECOMPUTATION, FULL_MIXTURE_REUSE)
     updates, left_out = {}, {}
     for operator, name in study.scale["single_updates"]["operators"].items():
+        if name is None:
+            left_out[operator] = "the scale leaves it out"
+            continue
         lacking = study.lacks(study.single_update(name))
         if lacking:
             left_out[operator] = lacking

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from olmix.proposers.proposal import Proposal, Request
     from olmix.tables import SwarmTable
 
-__all__ = ["Asked", "Done", "Rounds", "round_sizes"]
+__all__ = ["Done", "NextRuns", "Rounds", "round_sizes"]
 
 
 @dataclass(frozen=True)
-class Asked:
+class NextRuns:
     """The runs of the next round: mixes (runs, domains), and the model that each is trained with.
 
     No runs: the method has seen enough.
@@ -59,18 +59,18 @@ class Rounds(ABC):
         return list(self.models)[-1]
 
     @abstractmethod
-    def first(self, request: "Request", size: int, *, seed: int) -> Asked:
+    def first(self, request: "Request", size: int, *, seed: int) -> NextRuns:
         """The runs of the first round."""
 
     @abstractmethod
-    def following(self, done: Done, request: "Request", size: int, *, seed: int) -> Asked:
+    def following(self, done: Done, request: "Request", size: int, *, seed: int) -> NextRuns:
         """The runs of the round after ``done``."""
 
     @abstractmethod
     def propose(self, done: Done, request: "Request", *, seed: int) -> "Proposal":
         """The answer from all runs."""
 
-    def ask(self, done: Done | None, request: "Request", size: int, *, seed: int) -> Asked:
+    def ask(self, done: Done | None, request: "Request", size: int, *, seed: int) -> NextRuns:
         """The runs of a round; the first one has nothing to look at."""
         if done is None:
             return self.first(request, size, seed=seed)

@@ -1,0 +1,103 @@
+"""Claims on other grounds: over replicas of a law, kept as tables, told in words on one page."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from olmix.claims.board import judge
+from olmix.claims.grounds import ground_board, over_replicas, read_ground, write_ground
+from olmix.claims.page import ground_counts, refresh_page, where_it_holds
+from olmix.claims.rules import NOT_MEASURED, NOT_REPRODUCED, REPRODUCED
+from olmix.claims.settings import load_claims
+from olmix.errors import OlmixError
+from olmix.paths import CONFIG
+
+SETTINGS = load_claims(CONFIG / "claims.yaml")
+ONE = SETTINGS.only("C13")
+KEPT = {"share_kept": 0.97, "fewer_runs": 0.67, "full_gains": 12.0}
+
+
+def replica(**values):
+    """The estimates of one replica of C13, with intervals that no verdict over replicas reads."""
+    rows = [
+        {"id": "C13", "part": part, "of": "", "value": value, "low": -np.inf, "high": np.inf}
+        for part, value in (KEPT | values).items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_an_interval_over_replicas_is_their_spread():
+    shares = [0.96, 0.97, 0.99, 1.0]
+    found = over_replicas([replica(share_kept=share) for share in shares], ONE)
+    row = found[found["part"] == "share_kept"].iloc[0]
+    half = stats.t.ppf(0.95, 3) * np.std(shares, ddof=1)
+    assert row["value"] == pytest.approx(np.mean(shares))
+    assert (row["high"] - row["low"]) / 2 == pytest.approx(half)
+    assert row["replicas"] == 4
+
+
+def test_more_replicas_do_not_make_a_landscape_better_known():
+    few = over_replicas([replica(share_kept=s) for s in (0.9, 1.0) * 2], ONE)
+    many = over_replicas([replica(share_kept=s) for s in (0.9, 1.0) * 50], ONE)
+    widths = [(found["high"] - found["low"]).iloc[0] for found in (few, many)]
+    assert widths[1] > 0.6 * widths[0]
+
+
+@pytest.mark.parametrize(
+    ("shares", "verdict"),
+    [((0.97, 0.98, 0.99), REPRODUCED), ((0.7, 0.71, 0.72), NOT_REPRODUCED)],
+)
+def test_the_rule_is_that_of_every_scale(shares, verdict):
+    found = over_replicas([replica(share_kept=share) for share in shares], ONE)
+    assert ground_board(ONE, found, {})["verdict"].tolist() == [verdict]
+
+
+def test_what_some_replicas_lack_is_open():
+    found = over_replicas([replica(), replica().iloc[1:], replica()], ONE)
+    assert found.set_index("part").loc["share_kept", "says"] == "open"
+    with pytest.raises(OlmixError, match="1 replica: expected 2 or more"):
+        over_replicas([replica()], ONE)
+
+
+def test_a_whole_board_over_equal_replicas_says_what_each_says(results):
+    board, estimates = judge(SETTINGS, results.evidence)
+    exact = board.set_index("id")["verdict"]
+    pooled = ground_board(SETTINGS, over_replicas([estimates] * 3, SETTINGS), {})
+    pooled = pooled.set_index("id")["verdict"]
+    decided = exact.isin((REPRODUCED, NOT_REPRODUCED))
+    assert (pooled[decided] == exact[decided]).all()
+
+
+def test_verdicts_are_kept_and_shown(tmp_path):
+    found = over_replicas([replica(share_kept=s) for s in (0.97, 0.98, 0.99)], SETTINGS)
+    board = ground_board(SETTINGS, found, {"C01": "one size only"})
+    write_ground(tmp_path / "measured.csv", board, "3 replicas: snakemake claims")
+    kept = read_ground(tmp_path / "measured.csv")
+    assert kept.set_index("id").loc["C01", "verdict"] == NOT_MEASURED
+    page = tmp_path / "claims.md"
+    page.write_text("before\n<!-- grounds -->\nold\n<!-- /grounds -->\nafter\n")
+    refresh_page(page, SETTINGS, {"measured": kept})
+    text = page.read_text()
+    assert text.startswith("before\n<!-- grounds -->\n| ground |")
+    assert text.endswith("<!-- /grounds -->\nafter\n")
+    assert "| measured law | 1 | 0 | 0 | 22 |" in text
+    assert "0.98 [0.951, 1.01]: **reproduced** | It holds on measured law." in text
+    with pytest.raises(OlmixError, match="are by other rules"):
+        refresh_page(page, SETTINGS, {"measured": kept.assign(rules="older")})
+    assert ground_counts({"measured": kept}).loc["measured", REPRODUCED] == 1
+
+
+def test_a_line_says_where_a_claim_holds():
+    found = {"tiny": REPRODUCED, "tiny-seed1": NOT_REPRODUCED, "measured": REPRODUCED}
+    assert where_it_holds(found) == (
+        "holds on trained here and measured law; fails on trained here, second world"
+    )
+    assert where_it_holds({"tiny": NOT_MEASURED}) == "is measured nowhere"
+
+
+def test_the_kept_verdicts_are_by_todays_rules():
+    for path in Path(CONFIG / "grounds").glob("*.csv"):
+        assert (read_ground(path)["rules"] == SETTINGS.fingerprint).all(), path
