@@ -75,7 +75,7 @@ def _claims(path: Path, scale: str) -> list[dict[str, Any]]:
         {
             "id": row["id"],
             "claim": row["claim"],
-            "paper": row["paper_value"],
+            "paper": str(row["paper_value"]),
             "ours": _with_interval(row["value"], row["low"], row["high"], row["what"]),
             "verdicts": {scale: row["verdict"]}
             | {other: _elsewhere(row[other], row["verdict"]) for other in others},
