@@ -402,6 +402,7 @@ def test_a_solver_is_a_function_and_its_entry(clone):
         """
         from dataclasses import replace
         from olmix.domains import DomainSet
+        from olmix.files import write_json
         from olmix.proposers.proposal import Request
         from olmix.questions.rq7.figures import solvers
         from olmix.study.proposals import olmix_base
@@ -417,6 +418,7 @@ def test_a_solver_is_a_function_and_its_entry(clone):
             for name in planned
         ]
         pd.DataFrame(rows).to_csv(here / "solvers.csv", index=False)
+        write_json(here / "provenance.json", {"target_repeats": 2})
         ticks = [tick.get_text() for tick in solvers(here).axes[0].get_xticklabels()]
         assert "toy solver" in ticks
         """

@@ -102,9 +102,14 @@ def estimates_of(claim: Claim, measured: Measured) -> pd.DataFrame:
 
 
 def _headline(estimates: pd.DataFrame) -> dict[str, float | str]:
-    """The number shown for a claim: of its first part, the estimate that stands worst."""
-    first = estimates[estimates["part"] == estimates["part"].iloc[0]]
-    worst = first.loc[first["standing"].idxmin()]
+    """The number shown for a claim: of its first part, the estimate that stands worst.
+
+    Where a ground cannot give the first part, it is of the first part that it can.
+    """
+    known = estimates[estimates["value"].notna()]
+    known = estimates if known.empty else known
+    first = known[known["part"] == known["part"].iloc[0]]
+    worst = first.loc[first["standing"].fillna(0.0).idxmin()]
     return {key: worst[key] for key in ("part", "value", "low", "high", "bound")}
 
 
