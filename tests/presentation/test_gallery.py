@@ -181,10 +181,10 @@ def results(tmp_path):
     write_json(folder / "updates" / "provenance.json", record)
     write_json(folder / "updates" / "summary.json", NUMBERS["updates"])
     board = {"id": "C01", "claim": "a", "paper_value": "0.9", "value": 0.85, "low": 0.8,
-             "high": 0.9, "measured": "Spearman", "verdict": "reproduced", "reason": "all hold",
-             "tiny-seed1": "seed-dependent: not decidable"}  # fmt: skip
+             "high": 0.9, "what": "Spearman", "verdict": "reproduced", "reason": "all hold",
+             "tiny-seed1": "seed-dependent: not decidable", "measured": "same"}  # fmt: skip
     none = {"id": "C02", "claim": "b", "paper_value": "1", "verdict": "not measured",
-            "tiny-seed1": "not run: snakemake claims"}  # fmt: skip
+            "tiny-seed1": "not run: snakemake claims", "measured": "same"}  # fmt: skip
     pd.DataFrame([board, none]).to_csv(folder / "claims.csv", index=False)
     return folder
 
@@ -195,8 +195,8 @@ def test_numbers_come_from_summaries_and_the_scoreboard(results):
     assert numbers["updates"] == NUMBERS["updates"]
     assert [claim["ours"] for claim in numbers["claims"]] == ["0.85 [0.8, 0.9]: Spearman", "–"]
     assert [claim["verdicts"] for claim in numbers["claims"]] == [
-        {"smoke": "reproduced", "tiny-seed1": "not decidable"},
-        {"smoke": "not measured", "tiny-seed1": "not run"},
+        {"smoke": "reproduced", "tiny-seed1": "not decidable", "measured": "reproduced"},
+        {"smoke": "not measured", "tiny-seed1": "not run", "measured": "not measured"},
     ]
     assert (numbers["system"], numbers["noise"]) == ("Linux", [])
     assert "+12.2 %" in numbers["findings"]["updates"]

@@ -67,7 +67,7 @@ def board_row(claim: Claim, estimates: pd.DataFrame, reason: str = "") -> dict[s
         "id": claim.name,
         "claim": claim.claim,
         "paper_value": claim.paper,
-        "measured": next(iter(claim.parts.values())).what,
+        "what": next(iter(claim.parts.values())).what,
     }
     if estimates.empty:
         nothing = {"part": "", "value": math.nan, "low": math.nan, "high": math.nan, "bound": ""}
@@ -213,7 +213,7 @@ def in_markdown(
         "|" + " --- |" * len(head),
     ]
     for _, row in board.iterrows():
-        here = f"{with_interval(row)} ({row['measured']}; wanted {row['bound']})"
+        here = f"{with_interval(row)} ({row['what']}; wanted {row['bound']})"
         if row["verdict"] == NOT_MEASURED:
             here = "–"
         origin = f"`{row['command']}`; {row['files']}"

@@ -22,7 +22,7 @@ __all__ = ["cost_column", "result_numbers", "shrink", "time_spent"]
 
 # Figures are saved at 200 dots per inch.
 _SHRINK = 110 / 200
-_VERDICT_COLUMNS = ("id", "claim", "paper_value", "value", "low", "high", "measured", "verdict")
+_VERDICT_COLUMNS = ("id", "claim", "paper_value", "value", "low", "high", "what", "verdict")
 # What else the board says of a claim; any further column is of another ground.
 _OTHER_COLUMNS = ("part", "bound", "reason", "command", "files")
 
@@ -75,8 +75,8 @@ def _claims(path: Path, scale: str) -> list[dict[str, Any]]:
         {
             "id": row["id"],
             "claim": row["claim"],
-            "paper": row["paper_value"],
-            "ours": _with_interval(row["value"], row["low"], row["high"], row["measured"]),
+            "paper": str(row["paper_value"]),
+            "ours": _with_interval(row["value"], row["low"], row["high"], row["what"]),
             "verdicts": {scale: row["verdict"]}
             | {other: _elsewhere(row[other], row["verdict"]) for other in others},
         }
@@ -91,12 +91,12 @@ def _elsewhere(found: str, here: str) -> str:
     return NOT_RUN if found.startswith(NOT_RUN) else re.sub(f"^{DEPENDS}: ", "", found)
 
 
-def _with_interval(value: float, low: float, high: float, measured: str) -> str:
+def _with_interval(value: float, low: float, high: float, what: str) -> str:
     """A number with what it is; nothing where nothing was measured."""
     if pd.isna(value):
         return "–"
     ends = "" if low == high else f" [{low:.3g}, {high:.3g}]"
-    return f"{value:.3g}{ends}: {measured}"
+    return f"{value:.3g}{ends}: {what}"
 
 
 def cost_column(path: Path, column: str) -> dict[str, float]:
