@@ -111,7 +111,6 @@ rule gallery:
         pages=[
             update("README.md"),
             update("docs/questions.md"),
-            update("docs/claims.md"),
             update("docs/reproducibility.md"),
         ],
     log:

@@ -85,12 +85,6 @@ def claims(numbers: Mapping[str, Any]) -> str:
     return "\n".join([text, "", *lines, "", _claim_table(shown)])
 
 
-def board(numbers: Mapping[str, Any]) -> str:
-    """The whole scoreboard."""
-    judged = numbers["claims"]
-    return _claim_table(judged) if judged else "The scoreboard was not made yet."
-
-
 def _claim_table(judged: Iterable[Mapping[str, Any]]) -> str:
     judged = list(judged)
     grounds = list(judged[0]["verdicts"]) if judged else []
@@ -157,7 +151,6 @@ def measured(numbers: Mapping[str, Any]) -> str:
 BLOCKS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "main": main,
     "claims": claims,
-    "board": board,
     "questions": questions,
     "measured": measured,
 }
