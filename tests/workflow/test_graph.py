@@ -161,4 +161,4 @@ def test_rule_graph_fits_a_page(clone):
     done = clone.snakemake("--rulegraph")
     assert done.returncode == 0, done.stderr
     nodes = [line for line in done.stdout.splitlines() if "[label = " in line]
-    assert 10 < len(nodes) <= 36
+    assert 10 < len(nodes) <= 40
