@@ -141,6 +141,7 @@ def test_nothing_is_fetched_tokenised_or_trained_twice(story):
 
 def test_jobs_went_through_the_scheduler(story, cluster):
     comments = [record["Comment"] for record in cluster.records()]
+    # Scores are taken over where Snakemake runs: the jobs that train have made them.
     for rule in ("download_source", "tokenize_source", "build_domains", "train_proxies",
-                 "evaluate_proxies", "train_targets", "evaluate_targets", "updates"):  # fmt: skip
+                 "train_targets", "updates"):  # fmt: skip
         assert any(comment.startswith(f"rule_{rule}") for comment in comments), rule
