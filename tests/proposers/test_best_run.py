@@ -39,9 +39,11 @@ def test_the_worst():
     assert propose_best_run(SWARM, request(), maximise=True).solver["run"] == "r2"
 
 
-def test_none_meets_the_caps():
-    with pytest.raises(OlmixError, match=r"none of the 3 runs.*'r2', exceeds one by 0\.05"):
-        propose_best_run(SWARM, request(0.05))
+def test_where_none_meets_the_caps_the_best_is_cut_to_them():
+    proposal = propose_best_run(SWARM, request(0.05))
+    assert proposal.solver["run"] == "r0"
+    assert proposal.mix.to_dict() == pytest.approx({"a": 0.05, "b": 0.95})
+    assert proposal.status == "measured, cut to the caps"
 
 
 def test_another_order_is_refused():

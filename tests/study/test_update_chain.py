@@ -18,7 +18,7 @@ from olmix.errors import OlmixError
 from olmix.files import read_json
 from olmix.mix import Mix
 from olmix.proposers.exact import propose_exact
-from olmix.proposers.proposal import Request, read_mix
+from olmix.proposers.proposal import CUT, Request, read_mix
 from olmix.simulation.law import Law
 from olmix.study.chain import Chain
 from olmix.study.proposals import olmix_base
@@ -29,7 +29,6 @@ from olmix.swarm.sampling import SwarmDistribution, sample_swarm
 from olmix.tables import SwarmTable, read_mixes
 from olmix.updates.operators import Partition, Remove, ReuseSplit, Revise
 from olmix.updates.planning import swarm_size
-from olmix.updates.reuse import CUT
 from olmix.updates.sequence import INITIAL, UpdateSequence, load_updates
 from olmix.updates.strategies import AUTO_PARTIAL_REUSE
 

@@ -11,7 +11,10 @@ from olmix.errors import OlmixError
 from olmix.files import read_json, write_json
 from olmix.mix import Mix
 
-__all__ = ["Proposal", "Request", "kl_divergence", "read_mix", "within_caps"]
+__all__ = ["CUT", "Proposal", "Request", "kl_divergence", "read_mix", "within_caps"]
+
+#: What a proposal's status says beside how it was found, where the caps had the last word.
+CUT = "cut to the caps"
 
 # A cap counts as active when the weight comes within this share of it.
 _ACTIVE = 1e-6

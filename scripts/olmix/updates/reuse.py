@@ -10,15 +10,13 @@ from olmix.errors import OlmixError
 from olmix.mix import Mix
 from olmix.proposers.best_run import propose_best_run
 from olmix.proposers.method import Method
-from olmix.proposers.proposal import Proposal, Request, within_caps
+from olmix.proposers.proposal import CUT, Proposal, Request, within_caps
 from olmix.tables import SwarmTable
 from olmix.updates.collapse import Collapse
 from olmix.updates.operators import Operator
 
 __all__ = ["carry_swarm", "collapse_swarm", "keep_ratios", "propose_with_reuse", "recompute"]
 
-# What a proposal's status says beside how it was found, where the caps had the last word.
-CUT = "cut to the caps"
 # A swarm trained on expanded mixes may have their ratios rounded; beyond this it is another swarm.
 _RATIO_TOLERANCE = 5e-3
 
@@ -34,14 +32,10 @@ def recompute(
     """A method applied to a finished swarm; over two domains, the best run.
 
     With two domains the space is one-dimensional and the paper takes the best run instead of a
-    regression (App. D.2). Where the caps allow none of the runs, the best is cut to them.
+    regression (App. D.2).
     """
     if len(swarm.domains) == 2:
-        allowed = within_caps(swarm.mixes, request.caps)
-        if np.isclose(allowed, swarm.mixes, rtol=0, atol=1e-9).all(1).any():
-            return propose_best_run(swarm, request)
-        proposal = propose_best_run(replace(swarm, mixes=allowed), request)
-        return replace(proposal, status=f"{proposal.status}, {CUT}")
+        return propose_best_run(swarm, request)
     return method.propose(method.fit(swarm, families), swarm, request, seed=seed)
 
 
