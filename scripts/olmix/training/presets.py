@@ -82,7 +82,7 @@ PRESETS: dict[str, Preset] = {
     "tiny-15m": _tiny(steps=75, learning_rate=0.02),
     "tiny-30m": _tiny(steps=100, learning_rate=0.01),
     "tiny-60m": _tiny(steps=120, learning_rate=0.015),
-    "tiny-target": Preset(64, 24, 0.006, 100 * 64 * 24, warmup_share=0.3, init=Init("fast")),
+    "tiny-target": Preset(64, 40, 0.006, 70 * 64 * 40, warmup_share=0.3, init=Init("fast")),
     **{name: _compact(name) for name in compact_shapes()},
 }
 
