@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-__all__ = ["Curve", "Problem", "Solution", "huber", "minimise"]
+__all__ = ["Curve", "Normal", "Problem", "Solution", "huber", "minimise", "normal_equations"]
 
 # Damping of the Gauss-Newton step: start, how it shrinks and grows, and where a problem gives up.
 _DAMPING, _SHRINK, _GROW, _GIVE_UP = 1e-2, 0.3, 6.0, 1e8
@@ -18,8 +18,19 @@ _DAMPING, _SHRINK, _GROW, _GIVE_UP = 1e-2, 0.3, 6.0, 1e8
 _JACOBIAN_VALUES = 50_000_000
 
 
-#: From parameters (B, P) to predictions (B, K) and their Jacobian (B, K, P).
+#: From parameters (B, P) to predictions (B, K) and their Jacobian (B, K, P), or whatever array
+#: (B, ...) `Normal` makes the same equations of.
 Curve = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+#: From that array J, row weights w and residuals r (B, K): JᵀWJ (B, P, P) and JᵀWr (B, P).
+Normal = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+def normal_equations(
+    jacobian: np.ndarray, weights: np.ndarray, residuals: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The Gauss-Newton equations of each problem, from its whole Jacobian."""
+    weighted = (jacobian * weights[:, :, None]).transpose(0, 2, 1)
+    return weighted @ jacobian, (weighted @ residuals[:, :, None])[:, :, 0]
 
 
 @dataclass(frozen=True)
@@ -34,6 +45,7 @@ class Problem:
     delta: float = np.inf  # Huber threshold; infinite is plain least squares
     weights: np.ndarray | None = None  # (B, K) row weights, for the bootstrap
     centre: np.ndarray | None = None  # θ₀, (B, P); zero when absent
+    normal: Normal = normal_equations  # cheaper ones where the Jacobian has a structure
 
     def part(self, rows: slice) -> "Problem":
         """Some of the problems, as a batch of their own."""
@@ -101,7 +113,7 @@ def _minimise(
         residuals = predicted - problem.targets[rows]
         away = values - centre[rows]
         loss = (weights[rows] * huber(residuals, problem.delta)).sum(1)
-        return loss + np.einsum("bi,ij,bj->b", away, problem.penalty, away), residuals, jacobian
+        return loss + ((away @ problem.penalty) * away).sum(1), residuals, jacobian
 
     loss, residuals, jacobian = objective(theta, active)
     final_loss = loss.copy()
@@ -153,15 +165,15 @@ def _step(
     """The damped Gauss-Newton step of each problem, with parameters held at an active bound."""
     if np.isfinite(problem.delta):
         weights = weights * np.minimum(1.0, problem.delta / np.maximum(np.abs(residuals), 1e-300))
-    weighted = jacobian * weights[:, :, None]
-    hessian = weighted.transpose(0, 2, 1) @ jacobian + 2 * problem.penalty
-    gradient = (weighted.transpose(0, 2, 1) @ residuals[:, :, None])[:, :, 0]
+    hessian, gradient = problem.normal(jacobian, weights, residuals)
+    hessian += 2 * problem.penalty
     gradient += 2 * (theta - centre) @ problem.penalty
 
     held = ((theta <= lower) & (gradient > 0)) | ((theta >= upper) & (gradient < 0))
-    free = (~held).astype(float)
-    hessian *= free[:, :, None] * free[:, None, :]
-    gradient = gradient * free
+    some = np.flatnonzero(held.any(1))
+    free = (~held[some]).astype(float)
+    hessian[some] *= free[:, :, None] * free[:, None, :]
+    gradient[held] = 0.0
     diagonal = np.arange(theta.shape[1])
     scale = hessian[:, diagonal, diagonal]
     hessian[:, diagonal, diagonal] = scale + damping[:, None] * (scale + 1e-8) + 1e-10 + held

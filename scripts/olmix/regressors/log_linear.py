@@ -1,13 +1,13 @@
 """Log-linear regression: f_i(p) = c_i + exp(A_iᵀp) (Eq. app_log_linear; Data Mixing Laws)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 import numpy as np
 
 from olmix.regressors.base import Regressor
 from olmix.regressors.cross_validation import held_out_folds, scored_tasks, share_of_spread
-from olmix.regressors.least_squares import Curve, Problem, Solution, minimise
+from olmix.regressors.least_squares import Curve, Normal, Problem, Solution, minimise
 from olmix.regressors.terms import Term
 
 __all__ = ["LogLinear"]
@@ -24,6 +24,8 @@ _BPB_RANGE = (0.1, 10.0)
 _RIDGES = (1e-2, 1e-3, 1e-4, 1e-5, 0.0)
 # A trial only has to rank ridges, or starts: it may end early.
 _TRIAL_STEPS, _FIRST_STEPS, _TRIAL_TOLERANCE = 12, 4, 1e-4
+# Numbers that the products of all pairs of domains may take, 0.25 GB at most.
+_PAIR_VALUES = 64_000_000
 # Refits start at the answer of the whole swarm and serve intervals: they may stop a little earlier.
 _FIT_TOLERANCE, _REFIT_TOLERANCE = 1e-7, 1e-5
 
@@ -190,7 +192,9 @@ class LogLinear(Regressor):
         upper[:, :-1] = np.log(self.ceiling * largest)[:, None]
         penalty = np.zeros((domains + 1, domains + 1))
         penalty[:-1, :-1] = ridge * (np.eye(domains) - 1 / domains)
-        problem = Problem(_curve(X), targets, lower, upper, penalty, self.delta, weights)
+        problem = Problem(
+            _curve(X), targets, lower, upper, penalty, self.delta, weights, normal=_normal(X)
+        )
         steps = self.max_iterations if most is None else most
         return minimise(problem, start, max_iterations=steps, tolerance=tolerance)
 
@@ -239,18 +243,60 @@ def _rows(solution: Solution, rows: np.ndarray) -> Solution:
 
 
 def _curve(X: np.ndarray) -> Curve:
-    """Predictions and Jacobian of c + exp(A·p) for parameters θ = (A, c)."""
-    runs, domains = X.shape
+    """Predictions of c + exp(A·p) for parameters θ = (A, c), and the growth exp(A·p) alone."""
 
     def curve(theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         # 50 is far beyond any ceiling in use: it only keeps rejected trial steps finite.
         growth = np.exp(np.minimum(theta[:, :-1] @ X.T, 50.0))
-        jacobian = np.empty((len(theta), runs, domains + 1))
-        np.multiply(growth[:, :, None], X, out=jacobian[:, :, :-1])
-        jacobian[:, :, -1] = 1.0
-        return theta[:, -1:] + growth, jacobian
+        return theta[:, -1:] + growth, growth
 
     return curve
+
+
+def _normal(X: np.ndarray) -> Normal:
+    """The Gauss-Newton equations of all problems from the mixes and each problem's growth.
+
+    A problem's Jacobian is [growth·X, 1]: it need not be formed.
+    """
+    grams = _weighted_grams(X)
+
+    def normal(
+        growth: np.ndarray, weights: np.ndarray, residuals: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        slope, pull = weights * growth, weights * residuals
+        hessian = np.empty((len(growth), X.shape[1] + 1, X.shape[1] + 1))
+        hessian[:, :-1, :-1] = grams(slope * growth)
+        hessian[:, -1, :-1] = hessian[:, :-1, -1] = slope @ X
+        hessian[:, -1, -1] = weights.sum(1)
+        return hessian, np.column_stack([(pull * growth) @ X, pull.sum(1)])
+
+    return normal
+
+
+def _weighted_grams(X: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """From row weights (B, runs) to XᵀWX of each problem, (B, domains, domains)."""
+    runs, domains = X.shape
+    if runs * domains**2 > _PAIR_VALUES:
+
+        def one_by_one(weights: np.ndarray) -> np.ndarray:
+            grams = np.empty((len(weights), domains, domains))
+            for gram, roots in zip(grams, np.sqrt(weights), strict=True):
+                scaled = X * roots[:, None]
+                np.matmul(scaled.T, scaled, out=gram)
+            return grams
+
+        return one_by_one
+
+    # The products of every pair of domains make all grams one product of matrices.
+    first, second = np.triu_indices(domains)
+    pairs = X[:, first] * X[:, second]
+    place = np.empty((domains, domains), dtype=int)
+    place[first, second] = place[second, first] = np.arange(len(first))
+
+    def at_once(weights: np.ndarray) -> np.ndarray:
+        return np.take(weights @ pairs, place, axis=1)
+
+    return at_once
 
 
 def _closed_form_start(
@@ -266,8 +312,8 @@ def _closed_form_start(
     above = np.maximum(targets - constant[:, None], 1e-3)
     weights = above**2 if seen is None else above**2 * seen
     weights /= weights.mean(1, keepdims=True)
-    gram = np.einsum("ki,bk,kj->bij", X, weights, X, optimize=True)
+    gram = _weighted_grams(X)(weights)
     gram += 1e-3 * runs / domains * np.eye(domains)
-    moment = np.einsum("ki,bk->bi", X, weights * np.log(above))
+    moment = (weights * np.log(above)) @ X
     coefficients = np.linalg.solve(gram, moment[:, :, None])[:, :, 0]
     return np.column_stack([coefficients, constant])
