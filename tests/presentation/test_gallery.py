@@ -41,7 +41,7 @@ NUMBERS = {
         {"id": "C01", "claim": "a | b", "paper": "0.9", "ours": "0.8",
          "verdicts": {"tiny": "reproduced", "tiny-seed1": "not reproduced"}},
         {"id": "C02", "claim": "c", "paper": "1", "ours": "–",
-         "verdicts": {"tiny": "not measured", "tiny-seed1": "not run"}},
+         "verdicts": {"tiny": "not measured here", "tiny-seed1": "not run"}},
     ],
     "questions": [
         {"question": "rq7", "title": "RQ7 Which solver?", "command": "snakemake results/rq7/",
@@ -134,9 +134,11 @@ def test_main_states_gains_runs_and_data_efficiency():
 
 def test_claims_are_counted_on_every_ground_and_the_headlines_listed():
     text = blocks.claims(NUMBERS)
-    assert "- trained here (`tiny`): 1 reproduced, 1 not measured." in text
-    assert "- trained here, second world (`tiny-seed1`): 1 not reproduced, 1 not run." in text
-    assert "| C01 | a \\| b | 0.9 | 0.8 | reproduced | not reproduced |" in text
+    assert "| ground | reproduced | not reproduced | not decidable | not measured here |" in text
+    assert "| trained here | 1 | 0 | 0 | 1 | 0 |" in text
+    assert "| trained here, second world | 0 | 1 | 0 | 0 | 1 |" in text
+    short = blocks.HEADLINES["C01"]
+    assert f"| C01 | {short} | reproduced | not reproduced |" in text
     other = {**NUMBERS["claims"][0], "id": "C03"}
     more = {**NUMBERS, "claims": [*NUMBERS["claims"], other]}
     assert "C03" not in blocks.claims(more)

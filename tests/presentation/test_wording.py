@@ -1,4 +1,14 @@
-from olmix.presentation.wording import difference, interval, listed, named, percent, spoken
+import pytest
+
+from olmix.presentation.wording import (
+    difference,
+    interval,
+    listed,
+    lowest,
+    named,
+    percent,
+    spoken,
+)
 
 
 def test_lists_read_as_sentences():
@@ -20,3 +30,16 @@ def test_numbers_keep_their_sign_and_digits():
 def test_an_interval_around_zero_decides_nothing():
     assert interval([-0.1, 0.2], 1).endswith("−0.1 to +0.2, so not decided")
     assert interval([0.1, 0.2], 1) == "95 % interval +0.1 to +0.2"
+
+
+@pytest.mark.parametrize(
+    ("half", "said"),
+    [
+        (None, "a is the lowest, by single runs without intervals"),
+        (0.04, "a is clearly the lowest"),
+        (0.06, "none is clearly the lowest, as the intervals of a and b overlap"),
+        (0.2, "none is clearly the lowest, as all intervals overlap"),
+    ],
+)
+def test_a_lowest_is_named_only_where_no_other_interval_reaches_its_own(half, said):
+    assert lowest({"c": 0.8, "a": 0.5, "b": 0.6}, half) == said

@@ -1,6 +1,7 @@
 """Dots with intervals: BPB and fits, where differences matter and zero is far away."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -8,9 +9,10 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.stats import t
 
+from olmix.files import read_json
 from olmix.presentation.style import COLOURS
 
-__all__ = ["bpb_dots", "distinct_lowest", "repeated_interval"]
+__all__ = ["bpb_dots", "distinct_lowest", "interval_of_means", "repeated_interval"]
 
 _LEVEL = 0.95
 _PLAIN = "#5f7f9f"
@@ -27,6 +29,14 @@ def repeated_interval(errors: pd.Series, repeats: int) -> float | None:
         return None
     freedom = len(known) * (repeats - 1)
     return float(np.sqrt((known**2).mean()) * t.ppf((1 + _LEVEL) / 2, freedom))
+
+
+def interval_of_means(answer: Path, table: str, column: str) -> float | None:
+    """`repeated_interval` of the standard errors in a column of an answer's table."""
+    repeats = read_json(answer / "provenance.json")["target_repeats"]
+    if repeats < 2:
+        return None
+    return repeated_interval(pd.read_csv(answer / f"{table}.csv")[column], repeats)
 
 
 def distinct_lowest(values: ArrayLike, half: float | None) -> int | None:

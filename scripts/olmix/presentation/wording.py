@@ -12,6 +12,7 @@ __all__ = [
     "domain_label",
     "interval",
     "listed",
+    "lowest",
     "named",
     "percent",
     "repeated",
@@ -51,6 +52,25 @@ def listed(words: Iterable[str]) -> str:
 def named(values: Mapping[str, float], digits: int = 3, say: Callable[[str], str] = spoken) -> str:
     """Each name with its value: ``exact: 0.330, search: 0.331``."""
     return ", ".join(f"{say(name)}: {value:.{digits}f}" for name, value in values.items())
+
+
+def lowest(
+    values: Mapping[str, float], half: float | None, say: Callable[[str], str] = spoken
+) -> str:
+    """Which value is the lowest; where intervals of ``half`` a width overlap, those that may be."""
+    order = sorted(values, key=lambda name: values[name])
+    first = order[0]
+    if half is None:
+        return f"{say(first)} is the lowest, by single runs without intervals"
+    near = [name for name in order if values[name] - values[first] <= 2 * half]
+    if len(near) == 1:
+        return f"{say(first)} is clearly the lowest"
+    which = (
+        "all intervals"
+        if len(near) == len(order)
+        else "the intervals of " + listed(say(name) for name in near)
+    )
+    return f"none is clearly the lowest, as {which} overlap"
 
 
 def repeated(answer: Path) -> str:

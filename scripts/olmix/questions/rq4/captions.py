@@ -5,7 +5,8 @@ from pathlib import Path
 import pandas as pd
 
 from olmix.files import read_json
-from olmix.presentation.wording import listed, named, repeated, spoken
+from olmix.presentation.dots import interval_of_means
+from olmix.presentation.wording import listed, lowest, named, repeated, spoken
 
 __all__ = ["TABLES", "finding", "fit_by_domains", "regression_models", "regression_models_sources"]
 
@@ -44,7 +45,8 @@ def fit_by_domains(answer: Path) -> str:
         f"{spoken(list(sizes.values())[-1])} (m = {m}, K = {list(sizes)[-1]})"
         for m, sizes in summary["best_family_by_domains"].items()
     )
-    return f"Fit against swarm size for the m largest topics. Best at the largest swarm: {best}."
+    shown = "Fit against swarm size for the m largest topics."
+    return f"{shown} Highest mean at the largest swarm: {best}."
 
 
 def _level(answer: Path, level: str) -> str:
@@ -57,12 +59,14 @@ def _level(answer: Path, level: str) -> str:
             found["best_fit_by_size"], sort=False
         )
     )
-    lowest, above = found["lowest_target_bpb"], found["target_bpb_above_best"]
+    target, above = found["target_bpb"], found["target_bpb_above_best"]
+    half = interval_of_means(answer, "downstream", "target_error")
     return (
-        f"Over {level}, the best fit is that of {best}; at the largest swarm: {named(fits)}. "
+        f"Over {level}, the highest mean fit is that of {best}; "
+        f"at the largest swarm: {named(fits)}. "
         f"{_ours(found['fit_of_ours'])}"
-        f"The mix of {spoken(lowest)} has the lowest target BPB, "
-        f"{found['target_bpb'][lowest]:.3f}; log-linear's is {above['log_linear']:.3f} above it."
+        f"Of the target BPB of their mixes, {lowest(target, half)}; the least is "
+        f"{min(target.values()):.3f}, and log-linear's is {above['log_linear']:.3f} above it."
     )
 
 

@@ -5,8 +5,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from olmix.files import read_json
-from olmix.presentation.dots import bpb_dots, repeated_interval
+from olmix.presentation.dots import bpb_dots, interval_of_means
 from olmix.presentation.families import drawn_families, family_curves
 from olmix.presentation.style import PAGE_WIDTH
 
@@ -46,8 +45,7 @@ def _families(answer: Path, level: str) -> plt.Figure:
     curves = pd.read_csv(answer / "fit.csv")
     curves = curves[curves["level"] == level]
     proposed = pd.read_csv(answer / "downstream.csv")
-    repeats = read_json(answer / "provenance.json")["target_repeats"]
-    half = repeated_interval(proposed["target_error"], repeats)
+    half = interval_of_means(answer, "downstream", "target_error")
     families = drawn_families(proposed)
     proposed = proposed[proposed["level"] == level].set_index("family")
     proposed = proposed.loc[[family.name for family in families]]

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from olmix.files import read_json
-from olmix.presentation.wording import named, repeated
+from olmix.presentation.dots import interval_of_means
+from olmix.presentation.wording import lowest, named, repeated
 from olmix.questions.rq7.plan import label
 
 __all__ = ["TABLES", "finding", "solvers", "solvers_sources"]
@@ -33,9 +34,10 @@ def _figure(answer: Path, level: str) -> str:
 
 def _level(answer: Path, level: str) -> str:
     found = read_json(answer / "summary.json")[level]
+    half = interval_of_means(answer, "solvers", "measured_error")
     measured = named(found["measured_bpb"], say=label)
     return (
         f"Over {level}, {label(found['lowest_predicted'])} predicts the lowest BPB "
         f"({named(found['predicted_bpb'], say=label)}); measured with the target, "
-        f"{label(found['lowest_measured'])} is the lowest ({measured})."
+        f"{lowest(found['measured_bpb'], half, say=label)} ({measured})."
     )

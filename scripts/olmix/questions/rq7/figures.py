@@ -5,8 +5,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from olmix.files import read_json
-from olmix.presentation.dots import bpb_dots, repeated_interval
+from olmix.presentation.dots import bpb_dots, interval_of_means
 from olmix.presentation.style import PAGE_WIDTH
 from olmix.questions.rq7.plan import label
 
@@ -25,8 +24,7 @@ def solvers_sources(answer: Path) -> plt.Figure:
 
 def _solvers(answer: Path, level: str) -> plt.Figure:
     frame = pd.read_csv(answer / "solvers.csv")
-    repeats = read_json(answer / "provenance.json")["target_repeats"]
-    half = repeated_interval(frame["measured_error"], repeats)
+    half = interval_of_means(answer, "solvers", "measured_error")
     frame = frame[frame["level"] == level].set_index("solver")
     figure, axes = plt.subplots(1, 2, figsize=(PAGE_WIDTH * 0.75, 2.0), layout="constrained")
     labels = [label(name) for name in frame.index]
