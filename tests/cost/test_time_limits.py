@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from olmix.cost.time_limits import check_time, minutes_of, partition_limits
+from olmix.cost.time_limits import check_attempts, check_time, minutes_of, partition_limits
 from olmix.errors import OlmixError
 
 
@@ -47,3 +47,9 @@ def test_a_job_that_no_partition_would_start_is_refused():
         OlmixError, match="rule train asks for 61 minutes, partition 'default' gran"
     ):
         check_time("train", 61, "", limits)
+
+
+def test_a_job_that_needs_more_attempts_than_it_has_is_refused():
+    check_attempts("train", 180, 30, 6)
+    with pytest.raises(OlmixError, match=r"181 minutes, and has 6 attempts of 30.* to 6 or more"):
+        check_attempts("train", 181, 30, 6)

@@ -1,12 +1,22 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from olmix.domains import DomainSet
 from olmix.errors import OlmixError
-from olmix.study.data_checks import check_caps_at_stages, check_sample, check_versions
+from olmix.study.data_checks import (
+    check_caps_at_stages,
+    check_declared,
+    check_sample,
+    check_versions,
+)
+from olmix.study.public_data import PublicData
+from olmix.study.scale import Scale, load_scale
 from olmix.updates.operators import Add, Revise, Update
 from olmix.updates.sequence import Step, UpdateSequence
 
+REPOSITORY = Path(__file__).parents[2]
 N = {"web": 1000, "pdf": 200}
 DOMAINS = DomainSet.from_token_counts(N)
 REVISED = UpdateSequence(DOMAINS, (Step("revise", Update((Revise("pdf"),))),))
@@ -64,3 +74,16 @@ def test_a_sample_that_is_too_small_is_refused_with_what_to_change():
         OlmixError, match=r"'30m': a run may read 'pdf' 10\.2 times, of which 100 tok"
     ):
         check_sample(DOMAINS, {"web": 1024, "pdf": 100}, MODELS, 4, {"relaxed": 2000})
+
+
+def test_the_papers_texts_are_checked_by_what_is_declared_of_them():
+    paper = load_scale(REPOSITORY / "config" / "scales", "paper")
+    sources = PublicData.open(paper, REPOSITORY).sources.values()
+    fed = [name for source in sources for name in source.domains]
+    updates = ["config/updates/paper.yaml"]
+    check_declared(REPOSITORY, updates, fed, paper)
+    with pytest.raises(OlmixError, match="expected a domain 'pdf@1' in the corpus"):
+        check_declared(REPOSITORY, updates, [n for n in fed if n != "pdf@1"], paper)
+    asked = Scale("paper", {**paper.content, "requested_tokens": {"tight": 60e12}})
+    with pytest.raises(OlmixError, match="stage 'initial', R tight: caps"):
+        check_declared(REPOSITORY, updates, fed, asked)

@@ -1,10 +1,12 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 
+from olmix.corpus.sources import TextSource
 from olmix.questions.catalogue import plan_study
-from olmix.study.public_data import PublicData, data_plan
+from olmix.study.public_data import PublicData, data_plan, lacking_files
 from olmix.study.scale import Scale, load_scale
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -59,3 +61,30 @@ def test_a_rehearsal_spreads_a_source_over_fewer_jobs():
     assert rehearsal.made_here
     assert {rehearsal.shards(name) for name in rehearsal.sources} == {1}
     assert "nothing is downloaded" in data_plan(rehearsal)
+
+
+def test_tokens_of_files_that_two_sources_read_are_counted_twice(paper):
+    tokens = sum(source.tokens or 0 for source in paper.sources.values())
+    pdf = paper.sources["pdf-topics"].tokens
+    total = 1.7 * tokens + 4 * (tokens + pdf)
+    assert f"with tokens about {total / 1e12:.1f} TB in all" in data_plan(paper)
+
+
+def test_files_that_are_named_but_not_there_are_told_where_a_job_needs_them(paper, tmp_path):
+    own = TextSource("wikipedia", {"wikipedia": (f"{tmp_path}/*.jsonl",)})
+    here = {
+        "hub": f"{tmp_path}/hub",
+        "wheel": f"{tmp_path}/a.whl",
+        "tokenizer": {"path": "no.json"},
+    }
+    data = replace(
+        paper, settings={**paper.settings, **here}, every={**paper.every, "wikipedia": own}
+    )
+    assert lacking_files(data, [], []) == []
+    steps = ["list_source", "fetch_tokenizer", "build_suite", "tokenize_source"]
+    hub, tokenizer, wheel, texts = lacking_files(data, steps, ["wikipedia", "dclm"])
+    assert hub.endswith("hub: no such folder, expected a mirror of the hub")
+    assert tokenizer == "tokenizer no.json: no such file"
+    assert "a.whl: no such file" in wheel
+    assert texts.startswith("config/corpora.yaml, source 'wikipedia': 'wikipedia': no file matches")
+    assert lacking_files(paper, steps, ["wikipedia"]) == []

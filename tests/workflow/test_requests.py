@@ -44,7 +44,7 @@ def requests(clone, monkeypatch, gpu_request: str | None) -> dict[str, dict[str,
         (programs / name).chmod(0o755)
     monkeypatch.setenv("NOTED", str(clone.folder / "noted"))
     done = clone.snakemake(
-        *("--profile", "slurm", *JOBS.values(), "--allowed-rules", *JOBS, "--retries", "0"),
+        *("--profile", "slurm", *JOBS.values(), "--allowed-rules", *JOBS, "--retries", "1"),
         *("--default-resources", "slurm_partition=main", "--slurm-no-account"),
         *("--slurm-init-seconds-before-status-checks", "1"),
         scale="paper",

@@ -15,7 +15,7 @@ from olmix.claims.settings import load_claims
 from olmix.cost.gpu_requests import training_requests
 from olmix.cost.measured import measured_file, with_measured
 from olmix.cost.planned import planned_chains, planned_questions, planned_swarms
-from olmix.cost.time_limits import check_time, partition_limits
+from olmix.cost.time_limits import check_attempts, check_time, partition_limits
 from olmix.errors import OlmixError
 from olmix.paths import lead_python_here
 from olmix.presentation.report.categories import category
@@ -64,6 +64,12 @@ PUBLISHED_FIGURES = [
     "final_mixes",
     "laws",
     "swarm_size",
+]
+
+# The sequences of updates that something is trained for.
+CHECKED_UPDATES = [
+    PLAN.updates.file,
+    *(update.file for update in PLAN.single_updates.values() if update.groups),
 ]
 
 # Those that the scale is about.

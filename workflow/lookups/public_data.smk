@@ -1,9 +1,22 @@
 # Public texts: what prepares them, and what is said of it before it starts.
 import atexit
 
-from olmix.study.public_data import PublicData, data_plan
+from olmix.study.data_checks import check_declared
+from olmix.study.public_data import PublicData, data_plan, lacking_files
 
 PUBLIC = PublicData.open(SCALE, workflow.basedir)
+
+# Once, not again in every job.
+if workflow.is_main_process:
+    try:
+        check_declared(
+            Path(workflow.basedir),
+            CHECKED_UPDATES,
+            [name for source in PUBLIC.sources.values() for name in source.domains],
+            SCALE,
+        )
+    except OlmixError as error:
+        raise WorkflowError(f"{PUBLIC.settings['sources']}: {error}")
 
 
 def to_prepare():
@@ -21,10 +34,27 @@ def tell_data_plan():
         logger.info(data_plan(PUBLIC), extra={"quietness": Quietness.PROGRESS})
 
 
+def lacking_here():
+    """What the jobs at hand would not find, a sentence each."""
+    # A dry run counts all its jobs as finished.
+    jobs = list(workflow.dag.needrun_jobs(exclude_finished=False))
+    sources = [j.wildcards.source for j in jobs if j.rule.name == "tokenize_source"]
+    return lacking_files(PUBLIC, {job.rule.name for job in jobs}, sources)
+
+
+def refuse_lacking_files():
+    """Say before the first job, not after days of downloads, which file is not there."""
+    found = lacking_here()
+    if found:
+        raise WorkflowError("\n".join(found))
+
+
 def end_dry_run():
     """A dry run has no hook of its own: what it would download stands at its end."""
     if workflow.dryrun and to_prepare():
         print(data_plan(PUBLIC))
+        for line in lacking_here():
+            print(f"REFUSED when it is not a dry run: {line}")
 
 
 if workflow.is_main_process:

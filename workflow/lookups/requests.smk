@@ -13,6 +13,14 @@ def refuse_missing_nodes():
                 raise WorkflowError(str(error))
 
 
+def training_minutes(job):
+    """Minutes that a training job is expected to take, in all its attempts."""
+    kind = job.rule.name.removeprefix("train_")
+    swarm = JOBS.swarm(job.wildcards[kind])
+    runs = swarm.jobs[int(job.wildcards.shard)]
+    return 60 * runs * swarm.cost.hours(swarm.scored)
+
+
 def refuse_long_jobs():
     """Say before the first job that SLURM would never start one: it asks for too much time."""
     if workflow.local_exec:
@@ -24,5 +32,9 @@ def refuse_long_jobs():
             try:
                 partition = asked.get("slurm_partition", "")
                 check_time(job.rule.name, asked.runtime, partition, limits)
+                if job.rule.name != "tokenize_source":
+                    needed = training_minutes(job)
+                    attempts = job.restart_times + 1
+                    check_attempts(job.rule.name, needed, asked.runtime, attempts)
             except OlmixError as error:
                 raise WorkflowError(str(error))

@@ -46,10 +46,7 @@ rule check_data:
         mem_mb=1000,
         runtime=10,
     params:
-        updates=[
-            PLAN.updates.file,
-            *(update.file for update in PLAN.single_updates.values() if update.groups),
-        ],
+        updates=CHECKED_UPDATES,
         models=SCALE["models"],
         requested=SCALE["requested_tokens"],
         repetition=SCALE["repetition"],

@@ -6,7 +6,7 @@ import subprocess
 
 from olmix.errors import OlmixError
 
-__all__ = ["check_time", "minutes_of", "partition_limits"]
+__all__ = ["check_attempts", "check_time", "minutes_of", "partition_limits"]
 
 
 def minutes_of(limit: str) -> float:
@@ -47,4 +47,14 @@ def check_time(rule: str, minutes: float, partition: str, limits: dict[str, floa
         raise OlmixError(
             f"rule {rule} asks for {minutes:g} minutes, partition '{partition or 'default'}' "
             f"grants {allowed:g}; lower longest_job in the scale's hardware: jobs go on in several"
+        )
+
+
+def check_attempts(rule: str, needed: float, granted: float, attempts: int) -> None:
+    """Refuse a job whose minutes do not fit into all its attempts, each going on from the last."""
+    if needed > granted * attempts:
+        raise OlmixError(
+            f"rule {rule}: a job takes about {needed:,.0f} minutes, and has {attempts} attempts "
+            f"of {granted:g}; raise longest_job in the scale's hardware, or --retries "
+            f"(slurm/config.yaml) to {math.ceil(needed / granted) - 1} or more"
         )

@@ -1,6 +1,7 @@
-"""What is refused as soon as the data are there: what would stop a run weeks later."""
+"""What is refused as soon as it can be known of the data: what would stop a run weeks later."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,31 @@ from olmix.domains import Domain, DomainSet, check_caps
 from olmix.errors import OlmixError
 from olmix.mix import Mix
 from olmix.study.plan import TARGET
+from olmix.study.scale import Scale
 from olmix.study.space import stored_mix
-from olmix.updates.sequence import UpdateSequence
+from olmix.updates.sequence import UpdateSequence, load_updates
 
-__all__ = ["check_caps_at_stages", "check_sample", "check_versions"]
+__all__ = ["check_caps_at_stages", "check_declared", "check_sample", "check_versions"]
+
+
+def check_declared(
+    root: Path, updates: Iterable[str], domains: Iterable[str], scale: Scale
+) -> None:
+    """Refuse public texts by what is declared of them, before the first is fetched.
+
+    ``domains`` are those that the sources feed. Where no sizes are declared, caps wait until the
+    tokens are counted.
+    """
+    sizes = scale["data"]["public"]["sizes"]
+    declared = None
+    if sizes:
+        declared = DomainSet(tuple(d for file in sizes for d in DomainSet.load(root / file)))
+    stored = dict.fromkeys(domains, 1)
+    for file in updates:
+        sequence = load_updates(root / file, declared)
+        check_versions(sequence, stored)
+        if declared is not None:
+            check_caps_at_stages(sequence, scale["repetition"], scale["requested_tokens"])
 
 
 def check_caps_at_stages(

@@ -5,15 +5,16 @@ after the rules that write them; texts and tokens themselves are in the scale's 
 """
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from olmix.corpus.sources import TextSource, read_sources
+from olmix.errors import OlmixError
 from olmix.study.scale import Scale
 
-__all__ = ["PublicData", "data_plan"]
+__all__ = ["PublicData", "data_plan", "lacking_files"]
 
 # A token is about so many bytes of compressed text, and four of a file of tokens.
 COMPRESSED_BYTES, TOKEN_BYTES = 1.7, 4
@@ -136,9 +137,13 @@ def data_plan(data: PublicData) -> str:
             rows.append((name, "no download", f"reads the files of {source.files_of}"))
         else:
             fetched = COMPRESSED_BYTES * (source.tokens or 0)
-            total += fetched + TOKEN_BYTES * (source.tokens or 0)
+            total += fetched
             terms = f"{source.dataset}; licence {source.licence}; access {source.access}"
             rows.append((name, f"about {fetched / 1e9:,.0f} GB", terms))
+        if not source.unavailable:
+            # Files that two sources read become tokens twice.
+            text = data.every[source.files_of or name]
+            total += TOKEN_BYTES * (text.tokens or 0)
     tokenizer = data.settings["tokenizer"]
     rows.append(("tokenizer", "some MB", tokenizer.get("repository") or tokenizer["path"]))
     rows.append(("tasks", "85 MB", data.settings["wheel"] or "the wheel of the recipe, by pip"))
@@ -153,5 +158,37 @@ def data_plan(data: PublicData) -> str:
             *lines,
             f"  with tokens about {total / 1e12:,.1f} TB in all, {free / 1e12:,.1f} TB are free; "
             "sizes are estimates from tokens, and the first jobs ask the hub for the true ones",
+            *(
+                [
+                    f"  TOO LITTLE ROOM: make {data.folder} a link to a larger disk, or set "
+                    "most_files of the scale"
+                ]
+                if total > free and data.settings["most_files"] is None
+                else []
+            ),
         ]
     )
+
+
+def lacking_files(data: PublicData, steps: Iterable[str], sources: Iterable[str]) -> list[str]:
+    """What jobs would not find that the settings name: a sentence for each file or folder.
+
+    ``steps`` are the rules that have jobs at hand, ``sources`` those that are tokenised.
+    """
+    found, steps, settings = [], set(steps), data.settings
+    hub, tokenizer = settings["hub"], settings["tokenizer"].get("path")
+    mirror = not data.made_here and not hub.startswith(("http://", "https://"))
+    if "list_source" in steps and mirror and not Path(hub).is_dir():
+        found.append(f"hub {hub}: no such folder, expected a mirror of the hub")
+    if "fetch_tokenizer" in steps and tokenizer and not Path(tokenizer).is_file():
+        found.append(f"tokenizer {tokenizer}: no such file")
+    wheel = settings["wheel"]
+    if "build_suite" in steps and wheel and not Path(wheel).is_file():
+        found.append(f"wheel {wheel}: no such file, expected the package of the tasks")
+    for name in sorted(set(sources)):
+        if data.sources[name].local:
+            try:
+                data.sources[name].files()
+            except OlmixError as error:
+                found.append(f"{settings['sources']}, source '{name}': {error}")
+    return found
