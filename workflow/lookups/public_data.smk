@@ -2,6 +2,8 @@
 import atexit
 
 from olmix.study.data_checks import check_declared
+from olmix.study.data_sizes import preparing_limit, preparing_minutes
+from olmix.study.disk import data_needs, lacking_room, weights_need
 from olmix.study.public_data import PublicData, data_plan, lacking_files
 
 PUBLIC = PublicData.open(SCALE, workflow.basedir)
@@ -39,11 +41,33 @@ def lacking_here():
     # A dry run counts all its jobs as finished.
     jobs = list(workflow.dag.needrun_jobs(exclude_finished=False))
     sources = [j.wildcards.source for j in jobs if j.rule.name == "tokenize_source"]
-    return lacking_files(PUBLIC, {job.rule.name for job in jobs}, sources)
+    found = lacking_files(PUBLIC, {job.rule.name for job in jobs}, sources)
+    return found + lacking_room([*data_needs_of(jobs), weights_of(jobs)])
 
 
-def refuse_lacking_files():
-    """Say before the first job, not after days of downloads, which file is not there."""
+def data_needs_of(jobs):
+    """Downloads and tokens that the jobs at hand will write."""
+
+    def shards(rule):
+        places = [job.wildcards for job in jobs if job.rule.name == rule]
+        return [(place.source, int(place.shard)) for place in places]
+
+    return data_needs(PUBLIC, shards("download_source"), shards("tokenize_source"))
+
+
+def weights_of(jobs):
+    """Final weights of the runs that the jobs at hand train."""
+    runs = []
+    for job in jobs:
+        kind = job.rule.name.removeprefix("train_")
+        if job.rule.name in ("train_proxies", "train_targets"):
+            swarm = JOBS.swarm(job.wildcards[kind])
+            runs.append((swarm.model["shape"], swarm.jobs[int(job.wildcards.shard)]))
+    return weights_need(runs, RESULTS)
+
+
+def refuse_lacking():
+    """Say before the first job, not after days of downloads, what is not there: a file, or room."""
     found = lacking_here()
     if found:
         raise WorkflowError("\n".join(found))

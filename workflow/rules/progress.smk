@@ -8,7 +8,7 @@ onstart:
     refuse_long_jobs()
     if "public" in SCALE["data"]:
         tell_data_plan()
-        refuse_lacking_files()
+        refuse_lacking()
     note_start()
     watch_training()
 

@@ -1,4 +1,4 @@
-# Public texts, from a hub to tokens: list -> download -> label, where labels are missing -> tokenise ->
+# Public texts, from a hub to tokens: list -> check the room -> download -> label, where labels are missing -> tokenise ->
 # join, a job per source and shard.
 # Files and tokens are kept in the scale's data folder and are no outputs: an interrupted job goes on
 # where it was. Outputs are manifests of them.
@@ -24,15 +24,43 @@ rule list_source:
         source=lambda wildcards: as_params(PUBLIC.sources[wildcards.source]),
         hub=PUBLIC.settings["hub"],
         most_files=PUBLIC.settings["most_files"],
-        folder=PUBLIC.folder,
     message:
         "Asking the hub for the files of {wildcards.source}"
     script:
         "../../scripts/list_source.py"
 
 
+# By the sizes that the hub has told, before the first download; a later start of Snakemake looks again
+# at what is then left (workflow/lookups/public_data.smk).
+rule check_space:
+    input:
+        listings=expand(rules.list_source.output.listing, source=PUBLIC.fetched),
+    output:
+        checked=f"{RESULTS}/check_space.json",
+    log:
+        f"{RESULTS}/logs/check_space.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/check_space.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=30,
+    params:
+        settings=PUBLIC.settings,
+        results=RESULTS,
+        sources={name: as_params(source) for name, source in PUBLIC.sources.items()},
+        made_here=PUBLIC.made_here,
+    message:
+        "Comparing the sizes of texts and tokens with the room on the disk"
+    script:
+        "../../scripts/check_space.py"
+
+
 rule download_source:
     input:
+        checked=ancient(rules.check_space.output.checked),
         listing=rules.list_source.output.listing,
     output:
         files=f"{RESULTS}/download_source/{{source}}/{{shard}}.json",
@@ -45,7 +73,9 @@ rule download_source:
     threads: 1
     resources:
         mem_mb=2000,
-        runtime=min(720, SCALE["hardware"]["longest_job"]),
+        runtime=lambda wildcards: preparing_limit(
+            PUBLIC, "download_source", wildcards.source, SCALE["hardware"]
+        ),
     params:
         source=lambda wildcards: as_params(PUBLIC.sources[wildcards.source]),
         hub=PUBLIC.settings["hub"],
@@ -95,7 +125,9 @@ rule label_topics:
     threads: PUBLIC.settings["threads"]
     resources:
         mem_mb=8000,
-        runtime=min(1440, SCALE["hardware"]["longest_job"]),
+        runtime=lambda wildcards: preparing_limit(
+            PUBLIC, "label_topics", wildcards.source, SCALE["hardware"]
+        ),
         gpu=min(1, SCALE.model(SCALE.proxy)["gpu"]),
     params:
         source=lambda wildcards: as_params(PUBLIC.sources[wildcards.source]),
@@ -123,7 +155,9 @@ rule tokenize_source:
     threads: PUBLIC.settings["threads"]
     resources:
         mem_mb=2000 * PUBLIC.settings["threads"],
-        runtime=min(720, SCALE["hardware"]["longest_job"]),
+        runtime=lambda wildcards: preparing_limit(
+            PUBLIC, "tokenize_source", wildcards.source, SCALE["hardware"]
+        ),
     params:
         source=lambda wildcards: as_params(PUBLIC.sources[wildcards.source]),
         shards=lambda wildcards: PUBLIC.shards(wildcards.source),
@@ -191,6 +225,7 @@ rule download:
 
 localrules:
     list_source,
+    check_space,
     fetch_tokenizer,
     join_source,
     build_suite,

@@ -158,14 +158,6 @@ def data_plan(data: PublicData) -> str:
             *lines,
             f"  with tokens about {total / 1e12:,.1f} TB in all, {free / 1e12:,.1f} TB are free; "
             "sizes are estimates from tokens, and the first jobs ask the hub for the true ones",
-            *(
-                [
-                    f"  TOO LITTLE ROOM: make {data.folder} a link to a larger disk, or set "
-                    "most_files of the scale"
-                ]
-                if total > free and data.settings["most_files"] is None
-                else []
-            ),
         ]
     )
 
