@@ -80,8 +80,8 @@ def _summary(
             "low": row.low,
             "high": row.high,
             "proxy_runs": int(row.proxy_runs),
-            "share_of_full_recomputation": row.mean / best_full["mean"],
-            "fewer_runs": 1 - row.proxy_runs / best_full["proxy_runs"],
+            "share_of_full_recomputation": _share(row.mean, best_full["mean"]),
+            "fewer_runs": 1 - _share(row.proxy_runs, best_full["proxy_runs"]),
         }
         for row in strategies.itertuples()
     }
@@ -94,6 +94,11 @@ def _summary(
         "partial_to_full_tv": partial.total_variation(full),
         "partial_to_natural_tv": partial.total_variation(natural),
     }
+
+
+def _share(part: float, whole: float) -> float:
+    """A share of a whole; all of it where there is nothing, as of runs where none are trained."""
+    return float(part / whole) if whole else 1.0
 
 
 def _final_mixes(data: QuestionData, frame: pd.DataFrame) -> pd.DataFrame:
