@@ -56,13 +56,13 @@ def answer(data: QuestionData, result: Answer) -> None:
         curve = _curves(data, frame)
         result.table("checkpoints", curve)
         found["data_efficiency"] = data_efficiency(curve)
-    result.finish(found | {"notes": shared_runs(data.settings)})
+    result.finish(found | {"notes": shared_runs(data)})
 
 
-def shared_runs(settings: Mapping[str, Any]) -> list[str]:
+def shared_runs(data: QuestionData) -> list[str]:
     """A note where seeds draw from one pool: their intervals are narrower than of fresh runs."""
-    share = settings["pool_share"]
-    if share == DISJOINT or settings["seeds"] == 1:
+    share = data.settings["pool_share"]
+    if share == DISJOINT or data.settings["seeds"] == 1 or not data.planned["draws"]:
         return []
     return [f"two seeds have {1 / share:.0%} of the runs in common that they draw from pools"]
 
