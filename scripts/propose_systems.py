@@ -34,7 +34,7 @@ def main(
     evidence = RunsSoFar(domains, rounds, runs, read_json(data / "families.json"), data / "corpus")
     names, rows = [], []
     for spec in answers:
-        system = as_system(spec["system"])
+        system = as_system(spec["told"]["system"])
         asked = system_request(system, domains, **request)
         proposal = answer(system, spec["swarms"], spec["told"], evidence, asked)
         proposal.save(out / f"{spec['name']}.json")

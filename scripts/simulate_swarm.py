@@ -44,7 +44,7 @@ def main(
     ]
     simulated = [runs[index] for index in rows]
     write_table(ratios, simulated, names, weights[rows])
-    table = np.array(measured).reshape(len(rows), -1)
+    table = np.array(measured).reshape(len(rows), len(world.law.tasks) if rows else 0)
     write_table(metrics, simulated, world.law.tasks if rows else [], table)
     logging.info("%d runs simulated, none trained", len(rows))
 

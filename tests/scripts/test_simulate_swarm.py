@@ -9,7 +9,7 @@ from olmix.measured.form import FormSettings, LawForm
 from olmix.measured.law import MeasuredLaw, Transfer
 from olmix.measured.noise import Noise
 from olmix.study.spec import SwarmSpec, as_params
-from olmix.tables import read_swarm, write_table
+from olmix.tables import metric_columns, read_mixes, read_swarm, write_table
 
 DOMAINS = ("web:a", "web:b", "books")
 MIXES = {
@@ -49,7 +49,8 @@ def simulated(script, data, updates, tmp_path):
 
     def run(swarm, noise, names=DOMAINS, mixes=MIXES, space=None, disturbance=0.0):
         table, out = tmp_path / "mixes.csv", tmp_path / swarm.name
-        write_table(table, list(mixes), names, np.array(list(mixes.values())))
+        weights = np.array(list(mixes.values())).reshape(-1, len(names))
+        write_table(table, list(mixes), names, weights)
         files = out / "ratios.csv", out / "metrics.csv"
         script("simulate_swarm").main(
             data,
@@ -60,7 +61,7 @@ def simulated(script, data, updates, tmp_path):
             {"noise": noise, "disturbance": disturbance},
             *files,
         )
-        return read_swarm(*files)
+        return read_swarm(*files) if mixes else None
 
     return run
 
@@ -78,6 +79,13 @@ def test_a_mix_proposed_twice_is_one_run_and_sampled_twice_two(simulated):
     assert len(sampled) == 4
     assert np.abs(sampled.metrics[1] - sampled.metrics[2]).max() > 1e-3
     np.testing.assert_array_equal(simulated(SAMPLED, 0.1).metrics, sampled.metrics)
+
+
+def test_a_round_that_asked_for_nothing_has_tables_without_rows(simulated, tmp_path):
+    simulated(SAMPLED, 0.0, mixes={})
+    ratios, metrics = (tmp_path / "sampled" / f"{name}.csv" for name in ("ratios", "metrics"))
+    assert read_mixes(ratios, may_be_empty=True)[:2] == ([], DOMAINS)
+    assert metric_columns(metrics) == []
 
 
 def test_mixes_over_sources_are_spread_naturally(simulated):

@@ -16,7 +16,7 @@ from olmix.simulation.law import random_law
 from olmix.study.proposals import olmix_base
 from olmix.study.steered_runs import measure_graph, steering_of, unstored
 from olmix.study.system_answers import RunsSoFar, answer, ask, read_rounds, system_request
-from olmix.study.systems import RoundSpec, load_systems
+from olmix.study.systems import load_systems
 from olmix.systems import with_settings
 from olmix.systems.kinds.rounds import Done, Rounds
 from olmix.tables import write_table
@@ -86,8 +86,7 @@ def test_a_round_without_runs_is_passed_over(rounds):
     system = dataclasses.replace(system, settings={"candidates": 500})
     request = system_request(system, DOMAINS, kl=0.0, repetition=4, requested=1e4)
     told = {"models": {"30m": 1.0}, "method": METHOD}
-    spec = RoundSpec("third", "climb", 3, 2, ("first", "second"))
-    asked = ask(spec, system, told, evidence, request)
+    asked = ask(system, ("first", "second"), told, evidence, request, size=3, seed=2)
     assert asked.mixes.shape == (3, 3)
     proposal = answer(system, ("first", "second"), told, evidence, request)
     assert proposal.made_from["runs"] == {"30m": 12}

@@ -159,13 +159,3 @@ def test_an_update_is_answered_by_the_method_its_sequence_names(jobs):
         "regressor": "lightgbm", "granularity": "aggregated", "proposer": "simulated",
     }  # fmt: skip
     assert stage.request["repetition"] is None
-
-
-def test_an_unknown_method_of_a_sequence_is_refused(tiny, tmp_path):
-    content = yaml.safe_load((CONFIG.parent / tiny["updates"]).read_text())
-    content |= {"method": "climb", "domains": str(CONFIG / "domains" / "tiny.yaml")}
-    path = tmp_path / "updates.yaml"
-    path.write_text(yaml.safe_dump(content))
-    tiny = replace(tiny, content=tiny.content | {"updates": str(path)})
-    with pytest.raises(OlmixError, match="method is 'climb', expected one of autoscale, bimix"):
-        plan_study(tiny, CONFIG.parent)

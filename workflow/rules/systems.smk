@@ -1,6 +1,6 @@
 # Systems that are algorithms (config/methods/ with `algorithm`). Rounds are swarms whose mixes are asked
-# for from the tables of the rounds before; how many there are is known before the first. Runs that an
-# algorithm steers are listed and trained like any other (swarms.smk, targets.smk).
+# for from the tables of the rounds before; how many there are is known before the first. They are over the
+# initial domains, or over what the chains of updates recompute. Runs that an algorithm steers are listed and trained like any other (swarms.smk, targets.smk).
 
 
 rule ask_round:
@@ -22,11 +22,14 @@ rule ask_round:
         runtime=60,
     params:
         round=lambda wildcards: as_params(PLAN.rounds[wildcards.round]),
-        system=lambda wildcards: JOBS.round(wildcards.round).system,
-        told=lambda wildcards: JOBS.round(wildcards.round).told,
-        request=JOBS.answers.request,
-        updates=SCALE["updates"],
-        rerun_when=lambda wildcards: JOBS.answers.rerun_when,
+        rounds=lambda wildcards: PLAN.rounds[wildcards.round].before,
+        stage=lambda wildcards: JOBS.round(wildcards.round).stage,
+        chains=lambda wildcards: JOBS.round(wildcards.round).chains,
+        method=lambda wildcards: JOBS.round(wildcards.round).told,
+        request=lambda wildcards: JOBS.round(wildcards.round).request,
+        updates=lambda wildcards: JOBS.round(wildcards.round).updates,
+        rerun_when=lambda wildcards: JOBS.round(wildcards.round).rerun_when,
+        priors=SCALE.priors,
     message:
         "Asking for the runs of {wildcards.round}"
     script:

@@ -118,6 +118,7 @@ rule update_mixes:
         rerun_when=lambda wildcards: JOBS.stage(wildcards.step).rerun_when,
         priors=SCALE.priors,
         method=lambda wildcards: JOBS.stage(wildcards.step).method,
+        rounds=lambda wildcards: JOBS.stage(wildcards.step).rounds,
         request=lambda wildcards: JOBS.stage(wildcards.step).request,
     message:
         "Proposing the mixes of {params.group} at {params.stage}"

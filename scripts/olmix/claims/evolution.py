@@ -58,7 +58,14 @@ def _chains(
 
 def _gains(frame: pd.DataFrame, strategy: str, c: int = 3) -> pd.Series:
     """Improvement over natural in percent, by seed."""
-    return frame.loc[(strategy, c), "improvement"]
+    return _followed(frame, strategy, c)["improvement"]
+
+
+def _followed(frame: pd.DataFrame, strategy: str, c: int) -> pd.DataFrame:
+    """The chains of a strategy and c; a method that answers in its own way may leave some out."""
+    if (strategy, c) not in frame.index.droplevel("seed"):
+        raise NotMeasured(f"the method of the updates leaves out {strategy.replace('_', ' ')}")
+    return frame.loc[(strategy, c)]
 
 
 def _kept(evidence: Evidence, frame: pd.DataFrame, strategy: str) -> Measured:
@@ -73,6 +80,8 @@ def _kept(evidence: Evidence, frame: pd.DataFrame, strategy: str) -> Measured:
 def _saved(evidence: Evidence, frame: pd.DataFrame, strategy: str) -> Measured:
     """The share of full recomputation's runs (c = 3) that a strategy does without."""
     runs = [frame.loc[(name, 3), "proxy_runs"].iloc[0] for name in (strategy, FULL_RECOMPUTATION)]
+    if not runs[1]:
+        raise NotMeasured("the method of the updates trains no proxies")
     return {"fewer_runs": [evidence.exact(1 - runs[0] / runs[1])]}
 
 
@@ -80,7 +89,7 @@ def _over_natural(
     evidence: Evidence, frame: pd.DataFrame, strategy: str, c: int, label: str = ""
 ) -> Estimate:
     """A strategy's gain over the one natural run, whose noise counts too."""
-    part = frame.loc[(strategy, c)]
+    part = _followed(frame, strategy, c)
     natural = (part["bpb"] / (1 - part["improvement"] / 100)).mean()
     return evidence.over_seeds(
         part["improvement"], label, natural=100 * evidence.noise[0] / natural

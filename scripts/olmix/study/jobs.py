@@ -17,7 +17,15 @@ from olmix.study.plan import TARGET, Plan
 from olmix.study.scale import Scale
 from olmix.study.space import FINAL
 from olmix.study.spec import MixesSpec, SpaceSpec, StudySpec, SwarmSpec, as_params, job_sizes
-from olmix.study.system_jobs import AnswersJob, RoundJob, SingleRunsJob, learns_from, training_of
+from olmix.study.system_jobs import (
+    AnswersJob,
+    RoundJob,
+    SingleRunsJob,
+    learns_from,
+    rounds_input,
+    system_params,
+    training_of,
+)
 from olmix.study.update_plan import Group, UpdatePlan
 from olmix.updates.sequence import INITIAL
 
@@ -345,13 +353,23 @@ class StageJobs:
         return self.updates.lineage_prints[self.stage]
 
     @property
-    def method(self) -> dict[str, str]:
-        """The sequence's mixing method after its swarm."""
+    def method(self) -> dict[str, Any]:
+        """The sequence's mixing method after its swarm, or the system that answers instead."""
+        if self.updates.system is not None:
+            return system_params(self.all, self.updates.system)
         return self.all.method_of(self.updates.sequence.method)
 
     @property
     def request(self) -> dict[str, Any]:
         """What that method asks of every mix: kl, repetition, and requested tokens by label."""
+        system, scale = self.updates.system, self.all.plan.scale
+        if system is not None:
+            repetition = scale["repetition"] if system.repetition_constraint else None
+            return {
+                "kl": scale["kl"],
+                "repetition": repetition,
+                "requested_tokens": scale["requested_tokens"],
+            }
         return self.all.request_of(self.updates.sequence.method)
 
     @property
@@ -371,6 +389,18 @@ class StageJobs:
 
     def _swarm(self, name: str) -> SwarmJobs | None:
         return self.all.swarm(name) if name in self.all.plan.swarms else None
+
+    @property
+    def rounds(self) -> list[str]:
+        """The swarms of the rounds at the stage, where a system answers in rounds."""
+        name, rounds = self.group.at(self.stage), self.all.plan.rounds.values()
+        return [spec.name for spec in rounds if spec.step == name]
+
+    def asked(self, number: int) -> list[tuple[dict[str, Any], int]]:
+        """The chains with a round of this number, each with how many runs: (chain, runs)."""
+        chains = self.updates.active(self.group.name, self.stage)
+        sizes = [(chain, self.updates.round_sizes(chain, self.stage)) for chain in chains]
+        return [(chain.to_dict(), each[number]) for chain, each in sizes if number < len(each)]
 
     @property
     def mixes(self) -> str:
@@ -409,7 +439,12 @@ class StageJobs:
 
     @property
     def known(self) -> dict[tuple[str, str], SwarmJobs]:
-        """What mixes are proposed from: the stage's runs, and all pools so far."""
+        """What mixes are proposed from: the stage's runs, and all pools so far.
+
+        None where a system answers: it has its `rounds`.
+        """
+        if self.updates.system is not None:
+            return {}
         pools = [(stage, "pool") for stage in self.updates.stages[: self.number + 1]]
         return self._tables((self.stage, "own"), (self.stage, "probe"), *pools)
 
@@ -420,7 +455,9 @@ class StageJobs:
 
     @property
     def tables(self) -> dict[str, list[str]]:
-        """The files of the tables that mixes are proposed from (`known`)."""
+        """The files of the tables that mixes are proposed from (`known`, or `rounds`)."""
+        if self.updates.system is not None:
+            return rounds_input(self.all, self.rounds)
         return both_tables(self.known.values())
 
     @property

@@ -6,6 +6,7 @@ workflow then takes from here which job needs which files and what it is told.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,9 @@ from olmix.study.spec import (
     SwarmSpec,
 )
 from olmix.study.systems import AnswerSpec, RoundSpec, SteeringSpec, System, load_systems
-from olmix.study.update_plan import UpdatePlan, pool_contents
+from olmix.study.update_methods import system_in_updates
+from olmix.study.update_plan import Group, UpdatePlan, pool_contents
+from olmix.systems.kinds.rounds import Rounds
 from olmix.updates.sequence import INITIAL, load_updates
 from olmix.updates.strategies import Strategy
 
@@ -84,15 +87,14 @@ class Plan:
     def open(cls, scale: Scale, root: str | Path) -> "Plan":
         """An empty plan of a scale, with its sequence of updates and the methods of ``config``."""
         root = Path(root)
+        folder = root / "config" / "methods"
+        methods, systems = load_methods(folder), load_systems(folder)
         sequence = load_updates(root / scale["updates"], priors=scale.priors)
-        updates = UpdatePlan(scale["updates"], sequence, scale)
+        system = system_in_updates(scale["updates"], sequence, scale, methods, systems)
+        updates = UpdatePlan(scale["updates"], sequence, scale, system=system)
         updates.pools.update({stage: f"pool-{stage}" for stage in updates.stages})
         missing = PublicData.open(scale, root).missing if "public" in scale["data"] else {}
-        folder = root / "config" / "methods"
-        plan = cls(
-            scale, load_methods(folder), load_systems(folder), updates, root, missing=missing
-        )
-        plan._check_method(updates)
+        plan = cls(scale, methods, systems, updates, root, missing=missing)
         plan._pools[pool_contents(updates.sequence, INITIAL)] = updates.pools[INITIAL]
         return plan
 
@@ -188,8 +190,8 @@ class Plan:
         if name not in self.single_updates:
             file = f"{self.scale['single_updates']['folder']}/{name}.yaml"
             sequence = load_updates(self.root / file, priors=self.scale.priors)
-            update = UpdatePlan(file, sequence, self.scale, name)
-            self._check_method(update)
+            system = system_in_updates(file, sequence, self.scale, self.methods, self.systems)
+            update = UpdatePlan(file, sequence, self.scale, name, system=system)
             for stage in update.stages:
                 contents = pool_contents(update.sequence, stage)
                 update.pools[stage] = self._pools.setdefault(contents, f"pool-{name}-{stage}")
@@ -201,14 +203,6 @@ class Plan:
         names = {domain.name for stage in update.sequence.stages() for domain in stage.domains}
         found = [f"no text of {name} ({self.missing[name]})" for name in names & set(self.missing)]
         return min(found, default=None)
-
-    def _check_method(self, updates: UpdatePlan) -> None:
-        """Refuse a sequence whose method is none that answers a swarm."""
-        if updates.sequence.method not in self.methods:
-            raise OlmixError(
-                f"{updates.file}: method is '{updates.sequence.method}', expected one of "
-                f"{', '.join(self.methods)}"
-            )
 
     # What follows once every question has asked
 
@@ -224,27 +218,55 @@ class Plan:
         for place, stage in enumerate(updates.stages):
             self._add_pool(updates, stage, pool_seed + place)
         for group in updates.groups.values():
-            before = [updates.pools[INITIAL]]
-            for place, stage in enumerate(updates.updates):
-                for name, count in (
-                    (group.probe(stage), updates.probe_runs),
-                    (group.at(stage), updates.runs),
-                ):
-                    size = sum(count(chain, stage) for chain in group.chains)
-                    if size:
-                        swarm = SwarmSpec(
-                            name, name, self.scale.proxy, size, made_by="sample_stage",
-                            stage=stage, seed=seed + place,
-                        )  # fmt: skip
-                        self._add_swarm(swarm, updates, before)
-                        before.append(name)
-                if updates.pools[stage] in self.swarms:
-                    before.append(updates.pools[stage])
+            before: list[str] = []
+            if updates.system is None:
+                self._add_stages(updates, group, seed, before)
+            elif updates.system.kind is Rounds:
+                self._add_rounds(updates, group, seed, before)
             target = SwarmSpec(
                 group.target, group.at(updates.last), TARGET, len(group.mixes), group.mixes,
                 curve=group.curve, made_by="update_mixes", stage=updates.last,
             )  # fmt: skip
             self._add_swarm(target, updates, before)
+
+    def _add_stages(self, updates: UpdatePlan, group: Group, seed: int, before: list[str]) -> None:
+        """The swarms of a group stage by stage, each put down in ``before`` for those after it."""
+        before.append(updates.pools[INITIAL])
+        for place, stage in enumerate(updates.updates):
+            for name, count in (
+                (group.probe(stage), updates.probe_runs),
+                (group.at(stage), updates.runs),
+            ):
+                size = sum(count(chain, stage) for chain in group.chains)
+                if size:
+                    swarm = SwarmSpec(
+                        name, name, self.scale.proxy, size, made_by="sample_stage", stage=stage,
+                        seed=seed + place,
+                    )  # fmt: skip
+                    self._add_swarm(swarm, updates, before)
+                    before.append(name)
+            if updates.pools[stage] in self.swarms:
+                before.append(updates.pools[stage])
+
+    def _add_rounds(self, updates: UpdatePlan, group: Group, seed: int, before: list[str]) -> None:
+        """The rounds of a group's system stage by stage, put down in ``before`` like stages."""
+        assert updates.system is not None
+        for place, stage in enumerate(updates.stages):
+            chains, rounds = updates.active(group.name, stage), list[str]()
+            sizes = zip_longest(*(updates.round_sizes(c, stage) for c in chains), fillvalue=0)
+            for number, size in enumerate(map(sum, sizes)):
+                name = group.round(stage, number)
+                spec = RoundSpec(
+                    name, updates.system.name, size, number, tuple(rounds), group.at(stage)
+                )
+                _put(self.rounds, name, spec)
+                swarm = SwarmSpec(
+                    name, name, str(updates.system.proxy_size), size, made_by="ask_round",
+                    stage=stage, seed=100 * (seed + place) + number,
+                )  # fmt: skip
+                self._add_swarm(swarm, updates, before)
+                before.append(name)
+                rounds.append(name)
 
     def _add_pool(self, updates: UpdatePlan, stage: str, seed: int) -> None:
         """A pool over a stage's domains, for all who share it, if any chain draws from it.

@@ -14,7 +14,7 @@ from olmix.files import read_json
 from olmix.proposers.method import Method
 from olmix.proposers.proposal import Proposal, Request, within_caps
 from olmix.study.steered_runs import unstored
-from olmix.study.systems import RoundSpec, System
+from olmix.study.systems import System
 from olmix.systems import with_settings
 from olmix.systems.kinds.fixed import Fixed
 from olmix.systems.kinds.from_model import FromModel
@@ -72,11 +72,18 @@ def system_request(
 
 
 def ask(
-    spec: RoundSpec, system: System, told: Mapping[str, Any], evidence: RunsSoFar, request: Request
+    system: System,
+    before: Sequence[str],
+    told: Mapping[str, Any],
+    evidence: RunsSoFar,
+    request: Request,
+    *,
+    size: int,
+    seed: int,
 ) -> NextRuns:
-    """The runs of a round, from those of the rounds before."""
-    done = _done(spec.before, evidence, Method(**told["method"]))
-    return _in_rounds(system, told).ask(done, request, spec.size, seed=spec.number)
+    """The at most ``size`` runs of a round, from those of the rounds ``before``."""
+    done = _done(before, evidence, Method(**told["method"]))
+    return _in_rounds(system, told).ask(done, request, size, seed=seed)
 
 
 def answer(

@@ -12,9 +12,17 @@ from olmix.study.systems import RoundSpec, System, told_of
 from olmix.systems.kinds.rounds import Rounds
 
 if TYPE_CHECKING:
-    from olmix.study.jobs import Jobs, SwarmJobs
+    from olmix.study.jobs import Jobs, StageJobs, SwarmJobs
 
-__all__ = ["AnswersJob", "RoundJob", "SingleRunsJob", "learns_from", "training_of"]
+__all__ = [
+    "AnswersJob",
+    "RoundJob",
+    "SingleRunsJob",
+    "learns_from",
+    "rounds_input",
+    "system_params",
+    "training_of",
+]
 
 
 def training_of(jobs: "Jobs", swarm: str) -> dict[str, Any]:
@@ -67,19 +75,44 @@ class RoundJob:
         return f"{self.all.results}/ask_round/{self.spec.name}.json"
 
     @property
-    def input(self) -> dict[str, list[str]]:
-        """What the rounds before asked and measured; nothing for the first."""
-        return rounds_input(self.all, self.spec.before)
-
-    @property
-    def system(self) -> dict[str, Any]:
-        """The system, as plain values."""
-        return told_of(self.all.plan.systems[self.spec.system])
+    def input(self) -> dict[str, Any]:
+        """What the rounds before asked and measured, and the mixes of the stage before."""
+        previous = self._stage.previous if self._stage else {}
+        return rounds_input(self.all, self.spec.before) | previous
 
     @property
     def told(self) -> dict[str, Any]:
-        """Models and their costs, the method to fit by, what is asked of the mix."""
-        return rounds_params(self.all, self.all.plan.systems[self.spec.system])
+        """The system, models and their costs, and the method to fit by."""
+        return system_params(self.all, self.all.plan.systems[self.spec.system])
+
+    @property
+    def stage(self) -> str:
+        """The stage whose domains its mixes are over."""
+        return self._stage.stage if self._stage else TOPICS.stage
+
+    @property
+    def chains(self) -> list[tuple[dict[str, Any], int]]:
+        """The chains of updates that it is for, each with its runs; none for a whole method."""
+        return self._stage.asked(self.spec.number) if self._stage else []
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """What is asked of the mix: k, R and the weight of the KL term."""
+        return self._stage.request if self._stage else self.all.answers.request
+
+    @property
+    def updates(self) -> str:
+        """The updates file that says what the domains are."""
+        return (self._stage.updates if self._stage else self.all.plan.updates).file
+
+    @property
+    def rerun_when(self) -> str:
+        """A fingerprint of the domains that its mixes are over, with the stages before."""
+        return self._stage.rerun_when if self._stage else self.all.answers.rerun_when
+
+    @property
+    def _stage(self) -> "StageJobs | None":
+        return self.all.stage(self.spec.step) if self.spec.step else None
 
 
 @dataclass(frozen=True)
@@ -129,8 +162,7 @@ class AnswersJob:
         plan, rows = self.all.plan, []
         for answer in plan.answers.values():
             system = plan.systems[answer.system]
-            told = rounds_params(self.all, system) if system.kind is Rounds else {}
-            rows.append(as_params(answer) | {"system": told_of(system), "told": told})
+            rows.append(as_params(answer) | {"told": system_params(self.all, system)})
         return rows
 
     @property
@@ -168,9 +200,12 @@ def rounds_input(jobs: "Jobs", swarms: Any) -> dict[str, list[str]]:
     }
 
 
-def rounds_params(jobs: "Jobs", system: System) -> dict[str, Any]:
-    """What a system in rounds is told besides its settings."""
-    return {"models": _model_costs(jobs, system), "method": jobs.method}
+def system_params(jobs: "Jobs", system: System) -> dict[str, Any]:
+    """A system as plain values; one in rounds is also told what runs cost, and how to fit them."""
+    found: dict[str, Any] = {"system": told_of(system)}
+    if system.kind is Rounds:
+        found |= {"models": _model_costs(jobs, system), "method": jobs.method}
+    return found
 
 
 def _model_costs(jobs: "Jobs", system: System) -> Mapping[str, float]:

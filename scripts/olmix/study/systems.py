@@ -137,13 +137,18 @@ class System:
 
 @dataclass(frozen=True)
 class RoundSpec:
-    """A round of a system: at most ``size`` runs, asked for from those of the rounds before."""
+    """A round of a system: at most ``size`` runs, asked for from those of the rounds before.
+
+    ``step`` is the group of chains at a stage of updates that it is for, by the name of both; empty
+    for a round over the initial domains.
+    """
 
     name: str
     system: str
     size: int
     number: int
     before: tuple[str, ...]
+    step: str = ""
 
 
 @dataclass(frozen=True)

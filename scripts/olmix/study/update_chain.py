@@ -77,7 +77,8 @@ class StageWork:
         """The work that a stage's rule hands over, from its ``snakemake`` object."""
         data, told = Path(job.input.data), job.params.get
         previous, chosen = job.input.get("previous"), job.input.get("choices")
-        labels = map(tuple, told("tables", ()))
+        labels = list(map(tuple, told("tables", ())))
+        answered = told("method")
         ratios, metrics = job.input.get("ratios", ()), job.input.get("metrics", ())
         return cls(
             load_updates(
@@ -87,10 +88,10 @@ class StageWork:
             ),
             job.params.stage,
             Path(previous) if previous else None,
-            Method(**job.params.method) if told("method") else None,
+            Method(**answered) if answered and "system" not in answered else None,
             told("request", {}),
             told("distribution", {}),
-            read_swarms(labels, ratios, metrics),
+            read_swarms(labels, ratios, metrics) if labels else {},
             read_choices(chosen) if chosen else {},
             read_json(data / "families.json"),
             told("parts"),
@@ -237,12 +238,12 @@ class ChainWork:
 
     def recompute(self, swarm: SwarmTable) -> Proposal:
         """The method's answer to a swarm over D'."""
-        request = Request.for_domains(self.work.domains, **self._options())
+        request = Request.for_domains(self.work.domains, **self.options())
         return recompute(swarm, request, self.method, families=self.work.families)
 
     def reuse(self, split: ReuseSplit) -> Proposal:
         """The frozen ratios kept, the rest recomputed from the chain's own runs (Algorithm 2)."""
-        collapse, options = self.collapse(split), self._options(reuse=True)
+        collapse, options = self.collapse(split), self.options(reuse=True)
         if collapse.split.dimension == 0:
             limits = {key: options[key] for key in ("repetition", "requested")}
             return keep_ratios(collapse, **limits)
@@ -262,7 +263,7 @@ class ChainWork:
 
     def reuse_on_model(self, swarm: SwarmTable, ratios: Callable[[Mix, Mix], Mix]) -> Proposal:
         """Reuse of ratios made from the weak and the optimal ones, on full reuse's split (§5.2)."""
-        method, options = self.method, self._options()
+        method, options = self.method, self.options()
         request = Request.for_domains(self.work.domains, **options)
         model = method.fit(swarm, self.work.families)
         split = self.sequence.full_reuse(self.stage)
@@ -272,7 +273,7 @@ class ChainWork:
         collapse = Collapse(self.work.domains, split, ratios(weak, best))
         return reuse_on_model(model, collapse, collapse.request(**options))
 
-    def _options(self, *, reuse: bool = False) -> dict[str, Any]:
+    def options(self, *, reuse: bool = False) -> dict[str, Any]:
         """What is asked of every mix of the chain: λ, k, R and the prior."""
         asked = self.work.request
         return {

@@ -13,6 +13,8 @@ from olmix.study.chain import NATURAL, Chain
 from olmix.study.scale import Scale
 from olmix.study.space import stage_domains
 from olmix.study.stage_prints import domain_prints, lineage_prints
+from olmix.study.systems import System
+from olmix.systems.kinds.rounds import Rounds
 from olmix.updates.sequence import UpdateSequence
 from olmix.updates.strategies import Strategy
 
@@ -49,6 +51,10 @@ class Group:
         """The swarm that is run at a stage before it is chosen what to recompute."""
         return f"{self.name}-{stage}-probe"
 
+    def round(self, stage: str, number: int) -> str:
+        """The swarm of a round at a stage that a system answers in rounds."""
+        return f"{self.name}-{stage}-round{number}"
+
 
 @dataclass(frozen=True)
 class UpdatePlan:
@@ -62,6 +68,9 @@ class UpdatePlan:
         A single update's name; empty for the scale's own sequence.
     pools
         Stage -> the swarm that is its pool, which sequences with the same domains share.
+    system
+        What answers every stage where that is an algorithm; None for a method of seven choices. It
+        draws nothing from pools.
     """
 
     file: str
@@ -70,6 +79,7 @@ class UpdatePlan:
     name: str = ""
     groups: dict[str, Group] = field(default_factory=dict)
     pools: dict[str, str] = field(default_factory=dict)
+    system: System | None = None
 
     def follow(
         self,
@@ -79,12 +89,20 @@ class UpdatePlan:
         natural: bool = False,
         curve: Iterable[str] = (),
     ) -> Group:
-        """Add chains to a group, each once, in the order they are asked for."""
+        """Add chains to a group, each once, in the order they are asked for.
+
+        Those that a system cannot answer are left out: it has no law, and no swarm of others.
+        """
         found = self.groups.setdefault(group, Group(group))
-        found.chains += [chain for chain in chains if chain not in found.chains]
+        offered = [chain for chain in chains if self.offers(chain)]
+        found.chains += [chain for chain in offered if chain not in found.chains]
         found.natural |= natural
         found.curve = tuple(dict.fromkeys((*found.curve, *curve)))
         return found
+
+    def offers(self, chain: Chain) -> bool:
+        """Whether the sequence's method can answer a chain's stages."""
+        return self.system is None or (chain.follows.for_systems and not chain.law)
 
     @cached_property
     def stages(self) -> list[str]:
@@ -111,14 +129,36 @@ class UpdatePlan:
         return cache(lambda strategy, c: strategy.budget(self.sequence, c))
 
     def budget(self, chain: Chain, stage: str) -> int:
-        """All runs a chain pays for at a stage: what the planner says."""
+        """All runs a chain pays for at a stage: what the planner says, or a system's rounds."""
+        if self.system is not None:
+            return sum(self.round_sizes(chain, stage))
         return self._budget(chain.follows, chain.c)[stage]
 
     def runs(self, chain: Chain, stage: str) -> int:
         """Runs of a chain's own at a stage, the probe's left out; see `draws` for the others."""
+        if self.system is not None:
+            return self.budget(chain, stage) if self._has_mix(chain, stage) else 0
         if not chain.follows.samples(stage):
             return 0
         return self.budget(chain, stage) - self.probe_runs(chain, stage)
+
+    def round_sizes(self, chain: Chain, stage: str) -> list[int]:
+        """How many runs each round of a system has at most for a chain at a stage.
+
+        Those of the weights to recompute, by c/3; the first is large enough for any law.
+        """
+        if self.system is None or self.system.kind is not Rounds:
+            return []
+        (weights,) = (
+            entry.domains_recomputed
+            for entry in chain.follows.plan(self.sequence, chain.c)
+            if entry.stage == stage
+        )
+        if weights < 2:
+            return []
+        sizes = self.system.round_sizes(weights, self.scale["methods"]["most_rounds"])
+        first, *later = (max(1, round(size * chain.c / 3)) for size in sizes)
+        return [max(first, weights + 1), *later]
 
     @cached_property
     def _probe(self) -> Callable[[Strategy, str, float], int]:
@@ -127,16 +167,20 @@ class UpdatePlan:
 
     def probe_runs(self, chain: Chain, stage: str) -> int:
         """Runs that a chain needs at a stage before it chooses what to recompute."""
+        if self.system is not None:
+            return 0
         return self._probe(chain.follows, stage, chain.c)
 
     def draws(self, chain: Chain, stage: str) -> bool:
         """Whether a chain draws its runs of a stage from the stage's pool."""
-        return chain.follows.draws(stage, last=stage == self.last)
+        return self.system is None and chain.follows.draws(stage, last=stage == self.last)
 
     def active(self, group: str, stage: str) -> list[Chain]:
         """The chains of a group that have a mix at a stage."""
-        every = stage == self.last
-        return [c for c in self.groups[group].chains if every or not c.follows.from_scratch]
+        return [chain for chain in self.groups[group].chains if self._has_mix(chain, stage)]
+
+    def _has_mix(self, chain: Chain, stage: str) -> bool:
+        return stage == self.last or not chain.follows.from_scratch
 
     def total_runs(self, chain: Chain) -> int:
         """Proxy runs over all stages: the x axis of the main figure."""

@@ -1,5 +1,6 @@
 """A sequence of updates, as data: the stages a domain set goes through (§5.1)."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -65,7 +66,7 @@ class UpdateSequence:
     ``reuse_within`` are the sources inside which partial mixture reuse freezes ratios; without
     any, it freezes all unaffected domains but a step's ``recompute``. ``initial_prior`` is a
     step's ``prior``, for the initial stage. ``method`` is the mixing method that answers every
-    stage's swarm, whatever is frozen: the collapsed problem is a mixing problem.
+    stage, whatever is frozen: the collapsed problem is a mixing problem.
     """
 
     initial: DomainSet
@@ -219,7 +220,7 @@ def _step(number: int, entry: Any, catalogue: DomainSet, domains: DomainSet) -> 
         entry, ("name", *OPERATORS, "recompute", "prior", "reuse_prior"), ("name",), where=where
     )
     name = check_name(entry["name"], where)
-    if name in RESERVED_STAGES or name.endswith("-probe"):
+    if name in RESERVED_STAGES or re.search(r"-(probe|round\d+)$", name):
         raise OlmixError(f"{where}: name '{name}' means something else here, expected another")
     where = f"update '{name}'"
     recompute = tuple(_present(entry.get("recompute", []), "recompute", domains))

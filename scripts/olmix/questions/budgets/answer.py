@@ -33,6 +33,6 @@ def answer(data: QuestionData, result: Answer) -> None:
                 }
                 for row in strategies.itertuples()
             },
-            "notes": shared_runs(data.settings),
+            "notes": shared_runs(data),
         }
     )

@@ -52,7 +52,8 @@ def plan(study: Plan) -> Reads:
             "groups": {
                 group.name: {"chains": updates.costs(group.name), "target": group.target}
                 for group in groups
-            }
+            },
+            "draws": updates.system is None,
         },
     )
 

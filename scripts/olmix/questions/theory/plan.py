@@ -37,6 +37,12 @@ def plan(study: Plan) -> Reads:
         single["coupling"],
         chains(both, c, RELAXED, seeds) + chains([PARTIAL_MIXTURE_REUSE], c, RELAXED, seeds),
     )
+    for update in (*additions, coupled):
+        if update.system is not None:
+            raise OlmixError(
+                f"{where(update)}: method '{update.system.name}' has no law of all domains, whose "
+                "terms the theory is about"
+            )
     for update in additions:
         _check_addition(update)
     if not coupled.sequence.steps[0].recompute:

@@ -56,13 +56,13 @@ def answer(data: QuestionData, result: Answer) -> None:
         curve = _curves(data, frame)
         result.table("checkpoints", curve)
         found["data_efficiency"] = data_efficiency(curve)
-    result.finish(found | {"notes": shared_runs(data.settings)})
+    result.finish(found | {"notes": shared_runs(data)})
 
 
-def shared_runs(settings: Mapping[str, Any]) -> list[str]:
+def shared_runs(data: QuestionData) -> list[str]:
     """A note where seeds draw from one pool: their intervals are narrower than of fresh runs."""
-    share = settings["pool_share"]
-    if share == DISJOINT or settings["seeds"] == 1:
+    share = data.settings["pool_share"]
+    if share == DISJOINT or data.settings["seeds"] == 1 or not data.planned["draws"]:
         return []
     return [f"two seeds have {1 / share:.0%} of the runs in common that they draw from pools"]
 
@@ -80,8 +80,8 @@ def _summary(
             "low": row.low,
             "high": row.high,
             "proxy_runs": int(row.proxy_runs),
-            "share_of_full_recomputation": row.mean / best_full["mean"],
-            "fewer_runs": 1 - row.proxy_runs / best_full["proxy_runs"],
+            "share_of_full_recomputation": _share(row.mean, best_full["mean"]),
+            "fewer_runs": 1 - _share(row.proxy_runs, best_full["proxy_runs"]),
         }
         for row in strategies.itertuples()
     }
@@ -94,6 +94,11 @@ def _summary(
         "partial_to_full_tv": partial.total_variation(full),
         "partial_to_natural_tv": partial.total_variation(natural),
     }
+
+
+def _share(part: float, whole: float) -> float:
+    """A share of a whole; all of it where there is nothing, as of runs where none are trained."""
+    return float(part / whole) if whole else 1.0
 
 
 def _final_mixes(data: QuestionData, frame: pd.DataFrame) -> pd.DataFrame:

@@ -41,6 +41,7 @@ def plan(study: Plan) -> Reads:
             "chains": study.updates.costs(group.name),
             "target": group.target,
             "mixes": group.at(stage),
+            "draws": study.updates.system is None,
         },
     )
 

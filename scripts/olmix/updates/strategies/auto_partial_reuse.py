@@ -21,6 +21,7 @@ class AutoPartialReuse(PartialMixtureReuse):
     colour = "#D55E00"
     marker = "*"
     paper = False
+    for_systems = False
 
     def plan(self, sequence: UpdateSequence, c: float) -> list[StagePlan]:
         """What partial reuse costs; nothing where an update affects no domain that is left."""

@@ -66,6 +66,9 @@ class Strategy(ABC):
     from_scratch: ClassVar[bool] = False
     #: Whether it is the paper's; a scale may leave ours out.
     paper: ClassVar[bool] = True
+    #: Whether all it asks at a stage is a mixing problem, so that a system without a swarm of
+    #: OlmixBase's kind can answer it.
+    for_systems: ClassVar[bool] = False
 
     def plan(self, sequence: UpdateSequence, c: float) -> list[StagePlan]:
         """What every stage costs: weights to recompute, and about c(m+1) runs for them."""

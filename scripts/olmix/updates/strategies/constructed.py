@@ -16,6 +16,8 @@ __all__ = ["ConstructedReuse", "IntermediateReuse", "OptimalReuse", "WeakReuse"]
 class ConstructedReuse(FullRecomputation):
     """Full reuse of ratios that are made on purpose, so that the reuse gap is known."""
 
+    for_systems = False
+
     @staticmethod
     @abstractmethod
     def ratios(weak: Mix, best: Mix) -> Mix:

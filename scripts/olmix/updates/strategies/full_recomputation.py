@@ -17,6 +17,7 @@ class FullRecomputation(Strategy):
     colour = "#000000"
     marker = "o"
     from_scratch = True
+    for_systems = True
 
     def recomputed(self, sequence: UpdateSequence, stage: Stage) -> int:
         """How many weights are recomputed: those of all domains."""

@@ -12,6 +12,8 @@ __all__ = ["FullMixtureReuse", "MixtureReuse", "PartialMixtureReuse"]
 class MixtureReuse(Strategy):
     """What full, partial and auto partial reuse have in common: Algorithm 2 on their split."""
 
+    for_systems = True
+
     def propose(self, at: ChainAtStage) -> Any:
         """The method's answer in the collapsed space, expanded."""
         return at.reuse(self.split(at))
