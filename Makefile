@@ -36,7 +36,8 @@ report: $(READY)  ## every figure and table on one page: report.html (runs what 
 gallery: $(READY)  ## the pictures and numbers that README.md shows
 	$(BIN)/snakemake cost --config scale=paper
 	$(BIN)/snakemake cost
-	$(BIN)/snakemake gallery rule_graph --forcerun gallery rule_graph
+	$(BIN)/snakemake gallery --forcerun gallery
+	$(BIN)/snakemake rule_graph --forcerun rule_graph
 
 test: $(READY)  ## all tests
 	$(BIN)/python -m pytest $(WORKERS)

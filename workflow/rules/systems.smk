@@ -1,6 +1,7 @@
 # Systems that are algorithms (config/methods/ with `algorithm`). Rounds are swarms whose mixes are asked
 # for from the tables of the rounds before; how many there are is known before the first. They are over the
-# initial domains, or over what the chains of updates recompute. Runs that an algorithm steers are listed and trained like any other (swarms.smk, targets.smk).
+# initial domains, or over what the chains of updates recompute. Runs that an algorithm steers are listed and
+# trained like any other (swarms.smk, targets.smk).
 
 
 rule ask_round:

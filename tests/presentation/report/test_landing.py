@@ -26,6 +26,7 @@ def answers(tmp_path):
     level = {"lowest_predicted": "exact", "lowest_measured": "exact",
              "predicted_bpb": {"exact": 0.25}, "measured_bpb": {"exact": 0.5}}  # fmt: skip
     write_json(tmp_path / "rq7" / "summary.json", {"topics": level})
+    write_json(tmp_path / "rq7" / "provenance.json", {"target_repeats": 1})
     board = pd.DataFrame({"id": ["C01", "C02", "C03"], "verdict": ["open", "open", "shown"]})
     board.to_csv(tmp_path / "claims.csv", index=False)
     row = {"strategy": "swarm_reuse", "c": 3, "mean": 11.4, "low": 9.0, "high": 12.0}
