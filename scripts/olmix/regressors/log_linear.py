@@ -15,8 +15,8 @@ __all__ = ["LogLinear"]
 # Starting constants c as shares of a task's smallest BPB; each gives a closed-form start for A.
 _STARTS = (0.0, 0.5, 0.8, 0.9, 0.97)
 # With many domains a step costs seconds: fewer starts are then compared, as they are, and the fit
-# may stop a little earlier.
-_MANY_DOMAINS, _STARTS_OF_MANY, _TOLERANCE_OF_MANY = 150, (0.5, 0.9), 1e-5
+# may stop earlier. ``converged_`` says which tasks had not settled.
+_MANY_DOMAINS, _STARTS_OF_MANY, _TOLERANCE_OF_MANY, _STEPS_OF_MANY = 150, (0.5, 0.9), 1e-5, 25
 # Tasks whose median lies in here are taken for bits per byte, as ``delta`` and ``ridge`` expect.
 _BPB_RANGE = (0.1, 10.0)
 # Ridges that cross-validation chooses from. None starts from the answer of another: a strong ridge
@@ -49,7 +49,7 @@ class LogLinear(Regressor):
         At the corner of the simplex where domain j stands alone, the prediction exceeds c_i by at
         most ``ceiling`` times the largest BPB measured for task i: A_ij ≤ log(ceiling·max y_i).
     max_iterations
-        Limit of Gauss-Newton steps per task.
+        Limit of Gauss-Newton steps per task; 25 at most beyond 150 domains.
 
     A task in other units (perplexities in the hundreds, say: its median is outside 0.1 to 10) is
     fitted in units of its median, so that all settings act on it as they do on BPB; the law keeps
@@ -150,8 +150,11 @@ class LogLinear(Regressor):
         starts = np.stack([_closed_form_start(X, targets, share) for share in _starts(X)])
         start = self._best_start(ridge, X, targets, starts)
         self.ridge_ = ridge
-        tolerance = _TOLERANCE_OF_MANY if _many(X) else _FIT_TOLERANCE
-        self._learn(self._solve(ridge, X, targets, start, tolerance=tolerance), units)
+        tolerance, most = _FIT_TOLERANCE, self.max_iterations
+        if _many(X):
+            tolerance, most = _TOLERANCE_OF_MANY, min(most, _STEPS_OF_MANY)
+        solution = self._solve(ridge, X, targets, start, tolerance=tolerance, most=most)
+        self._learn(solution, units)
 
     def refit(self, X: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> list["LogLinear"]:
         """Fits on reweighted runs, started from this one: one per row of ``weights`` (R, runs)."""
