@@ -15,6 +15,8 @@ __all__ = ["fewer_runs"]
 
 # Laws at the same number of runs stand beside each other: a few per cent apart on the axis.
 _APART = 1.05
+# Counts closer than this on the logarithmic axis share a tick: their numbers would overlap.
+_TICKS_APART = 1.25
 
 
 def fewer_runs(answer: Path) -> plt.Figure:
@@ -30,9 +32,9 @@ def fewer_runs(answer: Path) -> plt.Figure:
         part = table[table["strategy"] == strategy.name]
         axis.axhline(goal, color="#666666", linewidth=0.6, linestyle=":")
         _curves(axis, part)
-        runs = sorted(part["proxy_runs"].unique())
+        ticks = _ticks(part["proxy_runs"])
         axis.set_xscale("log")
-        axis.set_xticks(runs, [str(count) for count in runs], fontsize=6)
+        axis.set_xticks(ticks, [str(count) for count in ticks], fontsize=6)
         axis.xaxis.set_minor_locator(NullLocator())
         axis.set_title(strategy.label)
         axis.set_xlabel("proxy runs over all updates")
@@ -40,6 +42,15 @@ def fewer_runs(answer: Path) -> plt.Figure:
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     return figure
+
+
+def _ticks(runs: pd.Series) -> list[int]:
+    """Counts of runs to print below an axis, from the largest down, none too near the one before."""
+    kept: list[int] = []
+    for count in sorted(runs.unique(), reverse=True):
+        if not kept or count * _TICKS_APART <= kept[-1]:
+            kept.append(int(count))
+    return kept
 
 
 def _curves(axis: plt.Axes, part: pd.DataFrame) -> None:
