@@ -70,7 +70,8 @@ system:  ## system packages for tests that skip without them: SLURM, a browser
 $(READY): envs/requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or later is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile -r envs/requirements.lock
+	@# Two at a time, the largest first: every version is pinned, and pip uses one core.
+	grep -v '^#' envs/requirements.lock | sort -r | xargs -P 2 -n 24 $(BIN)/pip install --quiet --disable-pip-version-check --no-compile --no-deps
 	@# On every core, which pip does not; a file of torch's tests is for later Pythons only.
 	$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .

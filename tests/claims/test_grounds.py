@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from olmix.__main__ import main
 from olmix.claims.board import judge
 from olmix.claims.grounds import ground_board, over_replicas, read_ground, write_ground
-from olmix.claims.page import ground_counts, refresh_page, where_it_holds
-from olmix.claims.rules import NOT_MEASURED, NOT_REPRODUCED, REPRODUCED
+from olmix.claims.page import HEADLINES, decided, ground_counts, refresh_page, where_it_holds
+from olmix.claims.rules import NOT_DECIDABLE, NOT_MEASURED, NOT_REPRODUCED, REPRODUCED
 from olmix.claims.settings import load_claims
 from olmix.errors import OlmixError
 from olmix.paths import CONFIG
@@ -96,6 +97,76 @@ def test_a_line_says_where_a_claim_holds():
         "holds on trained here and measured law; fails on trained here, second world"
     )
     assert where_it_holds({"tiny": NOT_MEASURED}) == "is measured nowhere"
+
+
+@pytest.mark.parametrize(
+    ("found", "so"),
+    [
+        ({"measured": REPRODUCED}, True),
+        ({"measured": NOT_DECIDABLE, "published": NOT_REPRODUCED}, True),
+        ({"tiny": REPRODUCED, "tiny-seed1": REPRODUCED}, True),
+        ({"tiny": REPRODUCED, "tiny-seed1": NOT_REPRODUCED}, False),
+        ({"tiny": NOT_DECIDABLE, "tiny-seed1": NOT_DECIDABLE}, False),
+        ({"tiny": REPRODUCED}, False),
+        ({"measured": NOT_MEASURED}, False),
+    ],
+)
+def test_a_claim_is_decided_on_real_data_or_in_both_worlds_alike(found, so):
+    assert decided(found) == so
+
+
+def verdicts(folder, scale, **found):
+    """A scale's verdicts as `snakemake claims` writes them."""
+    rows = [{"id": name, "verdict": verdict} for name, verdict in found.items()]
+    (folder / scale).mkdir(parents=True, exist_ok=True)
+    table = pd.DataFrame(rows).assign(value=1.0, rules=SETTINGS.fingerprint)
+    table.to_csv(folder / scale / "verdicts.csv", index=False)
+
+
+def test_claims_asked_again_have_the_later_verdict(tmp_path, capsys):
+    results, grounds, readme = tmp_path / "results", tmp_path / "grounds", tmp_path / "README.md"
+    page = tmp_path / "claims.md"
+    page.write_text("<!-- grounds -->\n<!-- /grounds -->\n")
+    readme.write_text("<!-- grounds:summary -->\n<!-- /grounds:summary -->\n")
+
+    def board():
+        folders = ["--results", str(results), "--grounds", str(grounds)]
+        main(["board", *folders, "--page", str(page), "--summary", str(readme)])
+        return read_ground(grounds / "tiny.csv").set_index("id")
+
+    every = {claim.name: NOT_DECIDABLE for claim in SETTINGS.claims}
+    verdicts(results, "tiny", **every)
+    assert (board()["by"] == "tiny").all()
+    verdicts(results, "tiny-again", C01=REPRODUCED, C12=NOT_DECIDABLE)
+    found = board()
+    assert list(found.index) == list(every)
+    assert found.loc[["C01", "C02", "C12"], "by"].tolist() == ["tiny-again", "tiny", "tiny-again"]
+    assert found.loc["C01", "verdict"] == REPRODUCED
+
+    # Asked another time for other claims, without the results of the first: nothing is lost.
+    verdicts(results, "tiny-again", C18=REPRODUCED)
+    (results / "tiny" / "verdicts.csv").unlink()
+    found = board()
+    assert (found["by"] == "tiny-again").sum() == 3
+    assert (found["verdict"] == REPRODUCED).sum() == 2
+    assert list(found.index) == list(every)
+    assert "README.md: 23 claims on 1 grounds" in capsys.readouterr().out
+
+    text = readme.read_text()
+    assert "23 claims of the paper were judged" in text and "0 are decided" in text
+    assert "| trained here | 2 | 0 | 21 | 0 |" in text
+    assert f"| C01 | {HEADLINES['C01']} | reproduced |" in text
+    assert "| C18 |" not in text and "| C18 |" in page.read_text()
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/claims.md"])
+def test_the_pages_are_what_the_kept_verdicts_render(repository, tmp_path, name):
+    kept = {path.stem: read_ground(path) for path in sorted((CONFIG / "grounds").glob("*.csv"))}
+    text = (repository / name).read_text(encoding="utf-8")
+    page = tmp_path / "page.md"
+    page.write_text(text, encoding="utf-8")
+    refresh_page(page, SETTINGS, kept)
+    assert page.read_text(encoding="utf-8") == text, "python -m olmix board writes it again"
 
 
 def test_the_kept_verdicts_are_by_todays_rules():

@@ -53,3 +53,7 @@ def test_a_job_that_needs_more_attempts_than_it_has_is_refused():
     check_attempts("train", 180, 30, 6)
     with pytest.raises(OlmixError, match=r"181 minutes, and has 6 attempts of 30.* to 6 or more"):
         check_attempts("train", 181, 30, 6)
+
+
+def test_a_job_that_asks_for_no_time_is_left_to_its_partition():
+    check_attempts("train", 181, 0, 1)

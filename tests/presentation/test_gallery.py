@@ -3,7 +3,6 @@
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 import yaml
 from PIL import Image
@@ -37,12 +36,6 @@ NUMBERS = {
         },
         "data_efficiency": 3.05,
     },
-    "claims": [
-        {"id": "C01", "claim": "a | b", "paper": "0.9", "ours": "0.8",
-         "verdicts": {"tiny": "reproduced", "tiny-seed1": "not reproduced"}},
-        {"id": "C02", "claim": "c", "paper": "1", "ours": "–",
-         "verdicts": {"tiny": "not measured here", "tiny-seed1": "not run"}},
-    ],
     "questions": [
         {"question": "rq7", "title": "RQ7 Which solver?", "command": "snakemake results/rq7/",
          "figures": ["solvers"], "hours": 0.0367, "gpu_hours": 1234.5},
@@ -107,7 +100,7 @@ def test_a_picture_shrinks_and_keeps_its_look(tmp_path):
 
 
 def test_only_the_inside_of_blocks_changes():
-    text = refresh(block("main") + block("claims"), NUMBERS)
+    text = refresh(block("main") + block("questions"), NUMBERS)
     assert text.count("above\n") == text.count("below\n") == 2
     assert "old" not in text
     assert blocks.main(NUMBERS) in text
@@ -130,19 +123,6 @@ def test_main_states_gains_runs_and_data_efficiency():
     assert "| partial mixture reuse | +12.0 % (11.0 to 12.5) | 98% | 272 (−67%) |" in text
     assert "in 3.05 times fewer training steps" in text
     assert "were made up by a law" in blocks.main({**NUMBERS, "notice": "SIMULATED"})
-
-
-def test_claims_are_counted_on_every_ground_and_the_headlines_listed():
-    text = blocks.claims(NUMBERS)
-    assert "| ground | reproduced | not reproduced | not decidable | not measured here |" in text
-    assert "| trained here | 1 | 0 | 0 | 1 | 0 |" in text
-    assert "| trained here, second world | 0 | 1 | 0 | 0 | 1 |" in text
-    short = blocks.HEADLINES["C01"]
-    assert f"| C01 | {short} | reproduced | not reproduced |" in text
-    other = {**NUMBERS["claims"][0], "id": "C03"}
-    more = {**NUMBERS, "claims": [*NUMBERS["claims"], other]}
-    assert "C03" not in blocks.claims(more)
-    assert "not made yet" in blocks.claims({**NUMBERS, "claims": []})
 
 
 def test_questions_give_command_figures_time_and_gpu_hours():
@@ -174,38 +154,21 @@ def test_the_manifest_names_every_figure_and_the_papers_authors(repository):
 
 @pytest.fixture
 def results(tmp_path):
-    """A results folder with the updates' answer and a scoreboard."""
+    """A results folder with the updates' answer."""
     folder = tmp_path / "results"
     record = {"scale": "smoke", "commit": "abc", "seeds": 3, "target_repeats": 1}
     record |= {"system": "Linux-6.1-x86_64", "python": "3.11", "versions": {}}
     write_json(folder / "updates" / "provenance.json", record)
     write_json(folder / "updates" / "summary.json", NUMBERS["updates"])
-    board = {"id": "C01", "claim": "a", "paper_value": "0.9", "value": 0.85, "low": 0.8,
-             "high": 0.9, "what": "Spearman", "verdict": "reproduced", "reason": "all hold",
-             "tiny-seed1": "seed-dependent: not decidable", "measured": "same"}  # fmt: skip
-    none = {"id": "C02", "claim": "b", "paper_value": "1", "verdict": "not measured",
-            "tiny-seed1": "not run: snakemake claims", "measured": "same"}  # fmt: skip
-    pd.DataFrame([board, none]).to_csv(folder / "claims.csv", index=False)
     return folder
 
 
-def test_numbers_come_from_summaries_and_the_scoreboard(results):
+def test_numbers_come_from_summaries(results):
     numbers = gallery.result_numbers(results, ["updates"])
     assert numbers["scale"] == "smoke"
     assert numbers["updates"] == NUMBERS["updates"]
-    assert [claim["ours"] for claim in numbers["claims"]] == ["0.85 [0.8, 0.9]: Spearman", "–"]
-    assert [claim["verdicts"] for claim in numbers["claims"]] == [
-        {"smoke": "reproduced", "tiny-seed1": "not decidable", "measured": "reproduced"},
-        {"smoke": "not measured", "tiny-seed1": "not run", "measured": "not measured"},
-    ]
     assert (numbers["system"], numbers["noise"]) == ("Linux", [])
     assert "+12.2 %" in numbers["findings"]["updates"]
-
-
-def test_a_scoreboard_without_a_column_is_refused(results):
-    pd.DataFrame({"id": ["C01"]}).to_csv(results / "claims.csv", index=False)
-    with pytest.raises(OlmixError, match=r"claims\.csv: column 'claim' is missing"):
-        gallery.result_numbers(results, [])
 
 
 def test_hours_come_from_the_cost_report(tmp_path):

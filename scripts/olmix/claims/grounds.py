@@ -15,9 +15,16 @@ from olmix.claims.rules import standing
 from olmix.claims.settings import Claim, ClaimSettings
 from olmix.errors import OlmixError
 
-__all__ = ["ground_board", "kept_ground", "over_replicas", "read_ground", "write_ground"]
+__all__ = [
+    "asked_again",
+    "ground_board",
+    "kept_ground",
+    "over_replicas",
+    "read_ground",
+    "write_ground",
+]
 
-_COLUMNS = ["id", "verdict", "value", "low", "high", "part", "bound", "reason", "rules"]
+_COLUMNS = ["id", "verdict", "value", "low", "high", "part", "bound", "reason", "by", "rules"]
 
 
 def over_replicas(replicas: Sequence[pd.DataFrame], settings: ClaimSettings) -> pd.DataFrame:
@@ -81,10 +88,16 @@ def ground_board(
     return pd.DataFrame(rows).assign(rules=settings.fingerprint)
 
 
+def asked_again(first: pd.DataFrame, again: pd.DataFrame) -> pd.DataFrame:
+    """The first verdicts, but the later ones of the claims that were asked again."""
+    left = first[~first["id"].isin(again["id"])]
+    return pd.concat([left, again], ignore_index=True).sort_values("id", ignore_index=True)
+
+
 def write_ground(path: Path, board: pd.DataFrame, command: str) -> None:
     """Keep a ground's verdicts, with the command that gave them on its first line."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = board[_COLUMNS].to_csv(index=False, float_format="%.4g")
+    text = board.reindex(columns=_COLUMNS).to_csv(index=False, float_format="%.4g")
     path.write_text(f"# {command}\n{text}", encoding="utf-8")
 
 

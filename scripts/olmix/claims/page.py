@@ -1,4 +1,4 @@
-"""The page of all grounds: a line per claim that says where it holds, and the counts."""
+"""Claims on all grounds: a page with a line per claim that says where it holds, and a summary."""
 
 import re
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from olmix.claims.settings import Claim, ClaimSettings
 from olmix.errors import OlmixError
 from olmix.files import write_text
 
-__all__ = ["ground_counts", "refresh_page", "where_it_holds"]
+__all__ = ["decided", "ground_counts", "refresh_page", "where_it_holds"]
 
 LABELS = {
     "tiny": "trained here",
@@ -26,19 +26,42 @@ LABELS = {
     "measured": "measured law",
     "published": "released runs",
 }
-_BLOCK = re.compile(r"(<!-- grounds -->\n).*?(<!-- /grounds -->)", re.DOTALL)
+# Grounds whose numbers come from the authors' released runs, and worlds that repeat each other.
+REAL, WORLDS = ("measured", "published"), ("tiny", "tiny-seed1")
+# The claims of the paper's abstract and of its main figure, in short.
+HEADLINES = {
+    "C01": "Proxies of 15M parameters rank mixes as the target does",
+    "C02": "The runs that are needed grow linearly with the domains",
+    "C12": "Full mixture reuse keeps 95 % of the gain with 74 % fewer runs",
+    "C13": "Partial mixture reuse keeps 98 % of the gain with 67 % fewer runs",
+    "C16": "Partial reuse's mix needs a third of the training steps of the natural mix",
+}
+_BLOCK = re.compile(r"(<!-- grounds(:summary|) -->\n).*?(<!-- /grounds\2 -->)", re.DOTALL)
 
 
 def refresh_page(path: Path, settings: ClaimSettings, kept: Mapping[str, pd.DataFrame]) -> None:
-    """Write the block of grounds of a page again, from verdicts by ground."""
+    """Write a page's block of grounds again, whole or as a summary, from verdicts by ground."""
     text = path.read_text(encoding="utf-8")
     if not _BLOCK.search(text):
         raise OlmixError(f"{path}: no block <!-- grounds --> to write")
     for name, table in kept.items():
         if (table["rules"] != settings.fingerprint).any():
             raise OlmixError(f"verdicts of '{name}' are by other rules: judge them again")
-    block = _block(settings, {name: table.set_index("id") for name, table in kept.items()})
-    write_text(path, _BLOCK.sub(lambda found: f"{found[1]}{block}\n{found[2]}", text))
+    order = [name for name in (*LABELS, *kept) if name in kept]
+    grounds = {name: kept[name].set_index("id") for name in dict.fromkeys(order)}
+
+    def written(found: re.Match[str]) -> str:
+        block = _summary(settings, grounds) if found[2] else _board(settings, grounds)
+        return f"{found[1]}{block}\n{found[3]}"
+
+    write_text(path, _BLOCK.sub(written, text))
+
+
+def decided(found: Mapping[str, str]) -> bool:
+    """Whether verdicts by ground decide a claim: on real data, or in both worlds alike."""
+    final = (REPRODUCED, NOT_REPRODUCED)
+    alike = {found.get(world) for world in WORLDS}
+    return any(found.get(name) in final for name in REAL) or (len(alike) == 1 and alike < {*final})
 
 
 def ground_counts(kept: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -62,32 +85,70 @@ def where_it_holds(found: Mapping[str, str]) -> str:
     return "; ".join(said) if said else "is measured nowhere"
 
 
-def _block(settings: ClaimSettings, kept: Mapping[str, pd.DataFrame]) -> str:
-    order = [name for name in (*LABELS, *kept) if name in kept]
-    grounds = {name: kept[name] for name in dict.fromkeys(order)}
-    counts = ground_counts(grounds)
-    lines = ["| ground | " + " | ".join(VERDICTS) + " |", "| --- |" + " --- |" * len(VERDICTS)]
-    for name, row in counts.iterrows():
-        lines.append(f"| {LABELS.get(str(name), name)} | " + " | ".join(map(str, row)) + " |")
+def _board(settings: ClaimSettings, grounds: Mapping[str, pd.DataFrame]) -> str:
+    """The counts, and a line per claim."""
     head = ["", "claim", "the paper", *(LABELS.get(name, name) for name in grounds), "in words"]
-    lines += ["", "| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
+    lines = [_counts(grounds), "", _row(head), "|" + " --- |" * len(head)]
     lines += [_line(claim, grounds, settings.why.get(claim.name)) for claim in settings.claims]
     return "\n".join(lines)
 
 
+def _summary(settings: ClaimSettings, grounds: Mapping[str, pd.DataFrame]) -> str:
+    """The counts, how many claims are decided, and the headlines."""
+    verdicts = {claim.name: _verdicts(claim.name, grounds) for claim in settings.claims}
+    head = ["", "claim of the paper", *(LABELS.get(name, name) for name in grounds)]
+    rows = [
+        _row([name, short, *(verdicts[name].get(ground, "not run") for ground in grounds)])
+        for name, short in HEADLINES.items()
+        if name in verdicts
+    ]
+    return "\n".join(
+        [
+            f"{len(verdicts)} claims of the paper were judged by rules written down beforehand. "
+            f"{sum(map(decided, verdicts.values()))} are decided on real data, or in both trained "
+            "worlds alike.",
+            "",
+            _counts(grounds),
+            "",
+            _row(head),
+            "|" + " --- |" * len(head),
+            *rows,
+        ]
+    )
+
+
+def _counts(grounds: Mapping[str, pd.DataFrame]) -> str:
+    """A row per ground: how many claims have each verdict there."""
+    lines = ["| ground | " + " | ".join(VERDICTS) + " |", "| --- |" + " --- |" * len(VERDICTS)]
+    for name, row in ground_counts(grounds).iterrows():
+        lines.append(f"| {LABELS.get(str(name), name)} | " + " | ".join(map(str, row)) + " |")
+    return "\n".join(lines)
+
+
+def _verdicts(claim: str, grounds: Mapping[str, pd.DataFrame]) -> dict[str, str]:
+    """A claim's verdict on each ground that judged it."""
+    return {
+        name: str(table.loc[claim, "verdict"])
+        for name, table in grounds.items()
+        if claim in table.index
+    }
+
+
 def _line(claim: Claim, grounds: Mapping[str, pd.DataFrame], why: str | None) -> str:
     cells = [claim.name, claim.claim, claim.paper]
-    found = {}
-    for name, table in grounds.items():
+    for table in grounds.values():
         if claim.name not in table.index:
             cells.append("not run")
             continue
         row = table.loc[claim.name]
-        found[name] = row["verdict"]
         measured = row["verdict"] != NOT_MEASURED
         cells.append(f"{with_interval(row)}: **{row['verdict']}**" if measured else "–")
-    words = f"It {where_it_holds(found)}." + (f" {why}" if why else "")
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in [*cells, words]) + " |"
+    words = f"It {where_it_holds(_verdicts(claim.name, grounds))}." + (f" {why}" if why else "")
+    return _row([*cells, words])
+
+
+def _row(cells: list[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def _listed(names: list[str]) -> str:

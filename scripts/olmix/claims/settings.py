@@ -38,12 +38,13 @@ class Claim:
 class ClaimSettings:
     """All claims, the coverage of intervals, and which scales repeat which.
 
-    ``replicas`` are the scales that a ground's verdicts are over, ``why`` what we think of a
-    verdict, by claim.
+    ``asked_again`` are the scales that judge a scale's open claims with more runs, ``replicas`` the
+    scales that a ground's verdicts are over, ``why`` what we think of a verdict, by claim.
     """
 
     confidence: float
     repetitions: Mapping[str, tuple[str, ...]]
+    asked_again: Mapping[str, str]
     replicas: Mapping[str, tuple[str, ...]]
     why: Mapping[str, str]
     claims: tuple[Claim, ...]
@@ -73,7 +74,7 @@ class ClaimSettings:
 def load_claims(path: str | Path) -> ClaimSettings:
     """Read and check a claims file."""
     content = read_config(path)
-    keys = ("confidence", "repetitions", "replicas", "why", "claims")
+    keys = ("confidence", "repetitions", "asked_again", "replicas", "why", "claims")
     check_keys(content, keys, keys, where=str(path))
     confidence = content["confidence"]
     if type(confidence) is not float or not 0 < confidence < 1:
@@ -85,7 +86,8 @@ def load_claims(path: str | Path) -> ClaimSettings:
     claims = [_claim(name, entry, f"{path}: {name}") for name, entry in content["claims"].items()]
     why = content["why"] or {}
     check_keys(why, tuple(content["claims"]), where=f"{path}: why")
-    return ClaimSettings(confidence, repetitions, replicas, why, tuple(claims))
+    asked_again = content["asked_again"] or {}
+    return ClaimSettings(confidence, repetitions, asked_again, replicas, why, tuple(claims))
 
 
 def _claim(name: str, entry: Mapping[str, Any], where: str) -> Claim:

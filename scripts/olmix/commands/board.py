@@ -8,14 +8,20 @@ from pathlib import Path
 
 import pandas as pd
 
-from olmix.claims.grounds import ground_board, over_replicas, read_ground, write_ground
+from olmix.claims.grounds import (
+    asked_again,
+    ground_board,
+    over_replicas,
+    read_ground,
+    write_ground,
+)
 from olmix.claims.page import refresh_page
 from olmix.claims.released import judge_released
 from olmix.claims.settings import ClaimSettings, load_claims
 from olmix.measured.law import MeasuredLaw, load_replica
 from olmix.paths import CONFIG
 
-HELP = "judge the claims on the measured law and on released runs; write the page of all grounds"
+HELP = "judge the claims on every ground that there are results of; write the pages about them"
 
 MEASURED, RELEASED = "measured", "published"
 
@@ -34,6 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--page", type=Path, default=Path("docs/claims.md"), metavar="FILE",
         help="page whose block of grounds is written again (default: docs/claims.md)",
     )  # fmt: skip
+    parser.add_argument(
+        "--summary", type=Path, default=Path("README.md"), metavar="FILE",
+        help="page whose summary of grounds is written again (default: README.md)",
+    )  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> None:
@@ -42,21 +52,37 @@ def run(args: argparse.Namespace) -> None:
     for judged in (_keep_trained, _judge_measured, _judge_released):
         sys.stdout.write(judged(settings, args.results, args.grounds))
     kept = {path.stem: read_ground(path) for path in sorted(args.grounds.glob("*.csv"))}
-    refresh_page(args.page, settings, kept)
-    sys.stdout.write(f"{args.page}: {len(settings.claims)} claims on {len(kept)} grounds\n")
+    for page in (args.page, args.summary):
+        refresh_page(page, settings, kept)
+        sys.stdout.write(f"{page}: {len(settings.claims)} claims on {len(kept)} grounds\n")
 
 
 def _keep_trained(settings: ClaimSettings, results: Path, grounds: Path) -> str:
-    """Verdicts of the scales that were trained here, as `snakemake claims` gave them."""
+    """Verdicts of the scales that were trained here, as `snakemake claims` gave them.
+
+    Claims that were asked again have the later verdict, found here or kept.
+    """
     scales = [name for first, by in settings.repetitions.items() for name in (first, *by)]
     found = []
     for name in scales:
-        path = results / name / "verdicts.csv"
-        if path.is_file() and name not in settings.replicas:
-            command = f"snakemake claims --config scale={name}"
-            write_ground(grounds / f"{name}.csv", read_ground(path), f"{_today()}: {command}")
-            found.append(name)
+        later = settings.asked_again.get(name)
+        here = [scale for scale in (name, later) if scale and _verdicts(results, scale).is_file()]
+        if not here or name in settings.replicas:
+            continue
+        new = [read_ground(_verdicts(results, scale)).assign(by=scale) for scale in here]
+        path = grounds / f"{name}.csv"
+        kept = read_ground(path) if path.is_file() else new[0]
+        # The scale's own verdicts first, then those of claims asked again, the newest last.
+        first = new.pop(0) if here[0] == name else kept[kept["by"] == name]
+        for rows in (kept[kept["by"] == later], *new):
+            first = asked_again(first, rows)
+        write_ground(path, first, f"{_today()}: snakemake claims --config scale=(by)")
+        found += here
     return f"trained here: {', '.join(found) or 'nothing new, verdicts kept'}\n"
+
+
+def _verdicts(results: Path, scale: str) -> Path:
+    return results / scale / "verdicts.csv"
 
 
 def _judge_measured(settings: ClaimSettings, results: Path, grounds: Path) -> str:

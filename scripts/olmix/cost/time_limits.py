@@ -51,8 +51,11 @@ def check_time(rule: str, minutes: float, partition: str, limits: dict[str, floa
 
 
 def check_attempts(rule: str, needed: float, granted: float, attempts: int) -> None:
-    """Refuse a job whose minutes do not fit into all its attempts, each going on from the last."""
-    if needed > granted * attempts:
+    """Refuse a job whose minutes do not fit into all its attempts, each going on from the last.
+
+    Nothing can be said of a job that asks for no minutes (0): its partition's own limit holds.
+    """
+    if granted and needed > granted * attempts:
         raise OlmixError(
             f"rule {rule}: a job takes about {needed:,.0f} minutes, and has {attempts} attempts "
             f"of {granted:g}; raise longest_job in the scale's hardware, or --retries "

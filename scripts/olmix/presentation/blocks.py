@@ -5,12 +5,9 @@ A block stands between ``<!-- gallery:NAME -->`` and ``<!-- /gallery:NAME -->``.
 """
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from olmix.claims.page import LABELS
-from olmix.claims.rules import VERDICTS
 from olmix.errors import OlmixError
 from olmix.questions.updates.plan import MULTIPLIER
 from olmix.study.chain import Chain
@@ -27,14 +24,6 @@ __all__ = ["BLOCKS", "refresh"]
 
 # The strategies that the main results are about; all others follow them.
 _FIRST = (PARTIAL_MIXTURE_REUSE, FULL_MIXTURE_REUSE, AUTO_PARTIAL_REUSE)
-# The claims of the paper's abstract and of its main figure, in short.
-HEADLINES = {
-    "C01": "Proxies of 15M parameters rank mixes as the target does",
-    "C02": "The runs that are needed grow linearly with the domains",
-    "C12": "Full mixture reuse keeps 95 % of the gain with 74 % fewer runs",
-    "C13": "Partial mixture reuse keeps 98 % of the gain with 67 % fewer runs",
-    "C16": "Partial reuse's mix needs a third of the training steps of the natural mix",
-}
 
 
 def main(numbers: Mapping[str, Any]) -> str:
@@ -71,42 +60,6 @@ def _strategies() -> dict[str, str]:
     others = [known for known in COMPARED if known not in (*_FIRST, FULL_RECOMPUTATION)]
     rows = {_entry(strategy, MULTIPLIER): strategy.label for strategy in (*_FIRST, *others)}
     return rows | {_entry(FULL_RECOMPUTATION, 1): f"{FULL_RECOMPUTATION.label} with c = 1"}
-
-
-def claims(numbers: Mapping[str, Any]) -> str:
-    """How many claims have which verdict on each ground, and five of them."""
-    judged = numbers["claims"]
-    if not judged:
-        return "The scoreboard was not made yet."
-    grounds = list(judged[0]["verdicts"])
-    text = f"{len(judged)} claims of the paper were judged by rules written down beforehand."
-    return "\n\n".join([text, _counts(judged, grounds), _headlines(judged, grounds)])
-
-
-def _counts(judged: Sequence[Mapping[str, Any]], grounds: Iterable[str]) -> str:
-    """A row per ground: how many claims have each verdict there."""
-    found = {ground: Counter(claim["verdicts"][ground] for claim in judged) for ground in grounds}
-    verdicts = dict.fromkeys([*VERDICTS, *(name for counts in found.values() for name in counts)])
-    rows = [
-        [_ground(ground), *(str(counts[verdict]) for verdict in verdicts)]
-        for ground, counts in found.items()
-    ]
-    return _table(("ground", *verdicts), rows)
-
-
-def _headlines(judged: Iterable[Mapping[str, Any]], grounds: Iterable[str]) -> str:
-    """A row per headline, in short, with its verdict on each ground."""
-    rows = [
-        [claim["id"], HEADLINES[claim["id"]], *claim["verdicts"].values()]
-        for claim in judged
-        if claim["id"] in HEADLINES
-    ]
-    return _table(("", "claim of the paper", *map(_ground, grounds)), rows)
-
-
-def _ground(name: str) -> str:
-    """A ground in words, or by the name of its scale."""
-    return LABELS.get(name, f"`{name}`")
 
 
 def questions(numbers: Mapping[str, Any]) -> str:
@@ -158,7 +111,6 @@ def measured(numbers: Mapping[str, Any]) -> str:
 #: block -> what writes it
 BLOCKS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "main": main,
-    "claims": claims,
     "questions": questions,
     "measured": measured,
 }

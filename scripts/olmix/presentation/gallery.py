@@ -4,7 +4,6 @@
 from the numbers.
 """
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,7 @@ from typing import Any
 import pandas as pd
 from PIL import Image
 
-from olmix.claims.board import DEPENDS, NOT_RUN, SAME
 from olmix.cost.timing import job_seconds
-from olmix.errors import OlmixError
 from olmix.files import read_json, replacing
 from olmix.presentation.captions import finding
 
@@ -22,9 +19,6 @@ __all__ = ["cost_column", "result_numbers", "shrink", "time_spent"]
 
 # Figures are saved at 200 dots per inch.
 _SHRINK = 110 / 200
-_VERDICT_COLUMNS = ("id", "claim", "paper_value", "value", "low", "high", "what", "verdict")
-# What else the board says of a claim; any further column is of another ground.
-_OTHER_COLUMNS = ("part", "bound", "reason", "command", "files")
 
 
 def shrink(source: Path, out: Path) -> None:
@@ -50,7 +44,6 @@ def result_numbers(results: Path, answers: Iterable[str]) -> dict[str, Any]:
         "versions": provenance["versions"],
         "updates": read_json(results / "updates" / "summary.json"),
         "noise": _noise(results / "noise" / "noise.csv"),
-        "claims": _claims(results / "claims.csv", provenance["scale"]),
         "findings": {name: finding(name, results / name) for name in answers},
     }
 
@@ -60,43 +53,6 @@ def _noise(path: Path) -> list[dict[str, Any]]:
     if not path.is_file():
         return []
     return pd.read_csv(path)[["model", "mix", "seeds", "sd", "percent"]].to_dict("records")
-
-
-def _claims(path: Path, scale: str) -> list[dict[str, Any]]:
-    """The scoreboard's rows, each with its verdict on every ground; none where it was not made."""
-    if not path.is_file():
-        return []
-    frame = pd.read_csv(path)
-    for column in _VERDICT_COLUMNS:
-        if column not in frame:
-            raise OlmixError(f"{path}: column '{column}' is missing, it has {', '.join(frame)}")
-    others = [name for name in frame if name not in (*_VERDICT_COLUMNS, *_OTHER_COLUMNS)]
-    return [
-        {
-            "id": row["id"],
-            "claim": row["claim"],
-            "paper": str(row["paper_value"]),
-            "ours": _with_interval(row["value"], row["low"], row["high"], row["what"]),
-            "verdicts": {scale: row["verdict"]}
-            | {other: _elsewhere(row[other], row["verdict"]) for other in others},
-        }
-        for _, row in frame.iterrows()
-    ]
-
-
-def _elsewhere(found: str, here: str) -> str:
-    """The verdict on another ground, which the board tells by how it differs from the first."""
-    if found == SAME:
-        return here
-    return NOT_RUN if found.startswith(NOT_RUN) else re.sub(f"^{DEPENDS}: ", "", found)
-
-
-def _with_interval(value: float, low: float, high: float, what: str) -> str:
-    """A number with what it is; nothing where nothing was measured."""
-    if pd.isna(value):
-        return "–"
-    ends = "" if low == high else f" [{low:.3g}, {high:.3g}]"
-    return f"{value:.3g}{ends}: {what}"
 
 
 def cost_column(path: Path, column: str) -> dict[str, float]:

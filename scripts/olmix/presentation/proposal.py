@@ -70,6 +70,7 @@ def plot_fit(
             title = _short(surrogate.outputs[index], 21)
             axis.set_title(f"{title}\nr = {correlation[index]:.2f}", fontsize=4.5, pad=2)
             axis.tick_params(labelsize=4.5, length=1.5, pad=1)
+            axis.locator_params(nbins=3)
         handles, labels = axes.flat[0].get_legend_handles_labels()
         figure.tight_layout(pad=0.3, rect=(0.02, 0.03, 1, 0.97))
         figure.legend(handles, labels, loc="upper right", ncols=2, fontsize=6)

@@ -78,10 +78,13 @@ def stamp(figure: plt.Figure, text: str, notice: str | None = None) -> None:
 def save(figure: plt.Figure, path: str | Path) -> None:
     """Write ``path`` (.pdf) and a PNG beside it, the same bytes for the same figure."""
     path = Path(path)
+    figure.draw_without_rendering()
+    # Measured once: each savefig would lay out the whole figure for it again.
+    inked = figure.get_tightbbox().padded(0.03)
     for target, metadata in (
         (path.with_suffix(".pdf"), {"CreationDate": None}),
         (path.with_suffix(".png"), {"Software": None}),
     ):
         with replacing(target) as temporary:
-            figure.savefig(temporary, metadata=metadata, bbox_inches="tight", pad_inches=0.03)
+            figure.savefig(temporary, metadata=metadata, bbox_inches=inked)
     plt.close(figure)

@@ -66,9 +66,9 @@ class AutoScale(PowerLaw):
             reach = share + X
             logs = size + np.log(reach)
             terms = np.exp(-exponent * logs)
-            jacobian = np.concatenate(
-                [-exponent * terms / reach, -terms * logs, np.ones((*terms.shape[:2], 1))], axis=2
-            )
+            jacobian = np.ones((*terms.shape[:2], theta.shape[1]))
+            np.divide(-exponent * terms, reach, out=jacobian[:, :, :domains])
+            np.multiply(-terms, logs, out=jacobian[:, :, domains:-1])
             return theta[:, -1:] + terms.sum(2), jacobian
 
         return curve

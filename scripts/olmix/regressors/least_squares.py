@@ -29,8 +29,9 @@ def normal_equations(
     jacobian: np.ndarray, weights: np.ndarray, residuals: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The Gauss-Newton equations of each problem, from its whole Jacobian."""
-    weighted = (jacobian * weights[:, :, None]).transpose(0, 2, 1)
-    return weighted @ jacobian, (weighted @ residuals[:, :, None])[:, :, 0]
+    weighted = jacobian if (weights == 1).all() else jacobian * weights[:, :, None]
+    turned = weighted.transpose(0, 2, 1)
+    return turned @ jacobian, (turned @ residuals[:, :, None])[:, :, 0]
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,10 @@ def _minimise(
         final_loss[active[better]] = trial_loss[better]
         loss = np.where(better, trial_loss, loss)
         residuals = np.where(better[:, None], trial_residuals, residuals)
-        jacobian[better] = trial_jacobian[better]
+        if better.all():  # without a copy of what is most of the memory
+            jacobian = trial_jacobian
+        else:
+            jacobian[better] = trial_jacobian[better]
         damping[active] = np.where(
             better, np.maximum(damping[active] * _SHRINK, 1e-12), damping[active] * _GROW
         )
@@ -138,14 +142,16 @@ def _minimise(
         )
 
         stay = (calm[active] < 3) & (damping[active] < _GIVE_UP)
-        active, loss, residuals, jacobian = (
-            active[stay],
-            loss[stay],
-            residuals[stay],
-            jacobian[stay],
-        )
-        if not active.size:
+        if not stay.any():
+            active = active[stay]
             break
+        if not stay.all():
+            active, loss, residuals, jacobian = (
+                active[stay],
+                loss[stay],
+                residuals[stay],
+                jacobian[stay],
+            )
     converged = np.ones(count, dtype=bool)
     converged[active] = False
     return Solution(theta, final_loss, converged)

@@ -1,5 +1,6 @@
 """Gradient-boosted trees with RegMix's settings (§3.3, RQ4; App. RQ4)."""
 
+from functools import partial
 from typing import Any
 
 import lightgbm
@@ -88,12 +89,17 @@ class LightGBM(Regressor):
     ) -> lightgbm.Booster:
         """One task's trees, fitted on the runs ``kept`` and stopped by the others, if any."""
         data = lightgbm.Dataset(X[kept], target[kept])
-        if not len(stopped_by):
-            return lightgbm.train(settings, data, num_boost_round=self.iterations)
-        return lightgbm.train(
+        # Kept as trained: else LightGBM writes every model as text and reads it again.
+        train = partial(
+            lightgbm.train,
             settings,
             data,
             num_boost_round=self.iterations,
+            keep_training_booster=True,
+        )
+        if not len(stopped_by):
+            return train()
+        return train(
             valid_sets=[data.create_valid(X[stopped_by], target[stopped_by])],
             callbacks=[lightgbm.early_stopping(_PATIENCE, verbose=False)],
         )

@@ -9,9 +9,12 @@ from olmix.regressors.least_squares import Curve, Problem, minimise
 
 __all__ = ["PowerLaw"]
 
+# Steps from every start, after which only the best start of a task goes on.
+_TRIAL_STEPS = 20
+
 
 class PowerLaw(Regressor):
-    """Several starts of a batched least-squares fit; the best start of each task is kept.
+    """A batched least-squares fit from the best of several starts, which is each task's own.
 
     A subclass says what its parameters are (`_starts`, `_bounds`, `_curve`) and how it reads them
     back (`_learn`). Each has two unknowns per domain, so a swarm smaller than that leaves the fit
@@ -23,23 +26,25 @@ class PowerLaw(Regressor):
 
     def _fit(self, X: np.ndarray, Y: np.ndarray) -> None:
         targets = Y.T
-        candidates = []
-        for start in self._starts(X, targets):
-            lower, upper = self._bounds(X, targets)
-            problem = Problem(
-                self._curve(X),
-                targets,
-                lower,
-                upper,
-                penalty=self.ridge * np.eye(start.shape[1]),
-                centre=start,
+        lower, upper = self._bounds(X, targets)
+        starts = self._starts(X, targets)
+        penalty = self.ridge * np.eye(starts[0].shape[1])
+        tried = [
+            minimise(
+                Problem(self._curve(X), targets, lower, upper, penalty=penalty, centre=start),
+                start,
+                max_iterations=min(_TRIAL_STEPS, self.max_iterations),
             )
-            candidates.append(minimise(problem, start, max_iterations=self.max_iterations))
-        losses = np.stack([candidate.loss for candidate in candidates])
-        best = losses.argmin(0)
-        theta = np.stack([candidate.theta for candidate in candidates])
-        self._learn(theta[best, np.arange(Y.shape[1])])
-        self.loss_ = losses.min(0)
+            for start in starts
+        ]
+        best = np.stack([trial.loss for trial in tried]).argmin(0)
+        tasks = np.arange(len(targets))
+        centre = np.stack(starts)[best, tasks]
+        reached = np.stack([trial.theta for trial in tried])[best, tasks]
+        problem = Problem(self._curve(X), targets, lower, upper, penalty=penalty, centre=centre)
+        solution = minimise(problem, reached, max_iterations=self.max_iterations - _TRIAL_STEPS)
+        self._learn(solution.theta)
+        self.loss_ = solution.loss
 
     @abstractmethod
     def _starts(self, X: np.ndarray, targets: np.ndarray) -> list[np.ndarray]: ...

@@ -13,7 +13,7 @@ from olmix.study.public_data import COMPRESSED_BYTES, PublicData
 
 __all__ = ["listed", "preparing_limit", "preparing_minutes", "text_bytes"]
 
-# A document of the web or of a paper is taken for so many tokens: an assumption, for limits of jobs only.
+# A document of the web or of a paper is taken for so many tokens: assumed, for limits of jobs only.
 DOCUMENT_TOKENS = 1000
 
 

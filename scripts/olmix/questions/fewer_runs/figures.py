@@ -45,7 +45,7 @@ def fewer_runs(answer: Path) -> plt.Figure:
 
 
 def _ticks(runs: pd.Series) -> list[int]:
-    """Counts of runs to print below an axis, from the largest down, none too near the one before."""
+    """Counts of runs to print below an axis: from the largest down, none too near the last."""
     kept: list[int] = []
     for count in sorted(runs.unique(), reverse=True):
         if not kept or count * _TICKS_APART <= kept[-1]:
