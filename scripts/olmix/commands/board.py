@@ -73,10 +73,10 @@ def _keep_trained(settings: ClaimSettings, results: Path, grounds: Path) -> str:
         path = grounds / f"{name}.csv"
         kept = read_ground(path) if path.is_file() else new[0]
         # The scale's own verdicts first, then those of claims asked again, the newest last.
-        first = new.pop(0) if here[0] == name else kept[kept["by"] == name]
+        table = new.pop(0) if here[0] == name else kept[kept["by"] == name]
         for rows in (kept[kept["by"] == later], *new):
-            first = asked_again(first, rows)
-        write_ground(path, first, f"{_today()}: snakemake claims --config scale=(by)")
+            table = asked_again(table, rows)
+        write_ground(path, table, f"{_today()}: snakemake claims --config scale=(by)")
         found += here
     return f"trained here: {', '.join(found) or 'nothing new, verdicts kept'}\n"
 
