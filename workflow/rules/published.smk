@@ -119,6 +119,8 @@ rule published_laws:
         "results/published/logs/published_laws/{law}.log",
     benchmark:
         "results/published/benchmarks/published_laws/{law}.tsv"
+    # The longest first, so that no core waits for the last of them.
+    priority: 1
     conda:
         "../../envs/environment.yaml"
     threads: 1
