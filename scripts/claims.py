@@ -41,7 +41,7 @@ def main(
     _write(estimates, out["estimates"])
     write_text(out["text"], in_markdown(board, settings, scale, notice))
     with style():
-        drawn = scoreboard(board, estimates, settings.repetitions.get(scale, ()))
+        drawn = scoreboard(board, estimates, scale, settings.repetitions.get(scale, ()))
         stamp(drawn, f"scale: {scale}", notice)
         save(drawn, out["pdf"])
     write_text(out["caption"], figure_caption("claims", "claims", Path(out["board"])) + "\n")

@@ -46,28 +46,39 @@ def test_every_verdict_has_its_colour_and_its_symbol():
 
 
 def test_rows_say_what_the_board_says(board):
-    figure = scoreboard(board, ESTIMATES, ("other",))
+    figure = scoreboard(board, ESTIMATES, "tiny", ("other",))
     texts = [text.get_text() for text in figure.axes[0].texts]
     assert {"C0", "Claim 3", "said 2"} <= set(texts)
     assert "a part\n0.5 [0.25, 0.75]\nwanted ≥ 0.1" in texts
-    assert {
-        "reproduced\n(same)",
-        "not reproduced\n(reproduced)",
-        "not decidable\n(not run)",
-    } <= set(texts)
     # What is not measured shows no number.
     assert "–" in texts
 
 
+def test_a_column_of_symbols_per_ground_says_each_verdict(board):
+    axes = scoreboard(board, ESTIMATES, "tiny", ("other",)).axes[0]
+    assert {"trained here", "other"} <= {text.get_text() for text in axes.texts}
+    points = [(line.get_xdata()[0], line.get_ydata()[0], line.get_marker()) for line in axes.lines]
+    first = min(x for x, y, _ in points if y == 0.5)
+    here = {y: marker for x, y, marker in points if x == first and y % 1 == 0.5}
+    there = {y: marker for x, y, marker in points if x > first and y % 1 == 0.5}
+    assert here == {n + 0.5: MARKERS[verdict] for n, verdict in enumerate(VERDICTS)}
+    # Same, another verdict, not run, same.
+    assert there == {
+        0.5: MARKERS[VERDICTS[0]],
+        1.5: MARKERS["reproduced"],
+        3.5: MARKERS[VERDICTS[3]],
+    }
+
+
 def test_estimates_stand_in_their_claims_row(board):
-    axis = scoreboard(board, ESTIMATES, ()).axes[1]
+    axis = scoreboard(board, ESTIMATES, "tiny", ()).axes[1]
     points = [tuple(p) for c in axis.collections for p in c.get_offsets() if len(p)]
     places = {(round(x, 3), int(y)) for x, y in points if x or y}
     assert {(1.6, 0), (EDGE, 0), (-2.0, 1), (0.3, 2)} <= places
 
 
 def test_it_is_a_page_wide(board, tmp_path):
-    figure = scoreboard(board, ESTIMATES, ())
+    figure = scoreboard(board, ESTIMATES, "tiny", ())
     assert figure.get_size_inches()[0] == pytest.approx(7.0)
     save(figure, tmp_path / "claims.pdf")
     assert (tmp_path / "claims.png").stat().st_size > 1000

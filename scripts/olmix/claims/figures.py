@@ -1,4 +1,4 @@
-"""The scoreboard as a picture: a row per claim."""
+"""The scoreboard as a picture: a row per claim, a column of verdicts per ground."""
 
 import textwrap
 
@@ -7,7 +7,14 @@ import numpy as np
 import pandas as pd
 
 from olmix.claims.board import DEPENDS, SAME, with_interval
-from olmix.claims.rules import NOT_DECIDABLE, NOT_MEASURED, NOT_REPRODUCED, REPRODUCED
+from olmix.claims.page import LABELS
+from olmix.claims.rules import (
+    NOT_DECIDABLE,
+    NOT_MEASURED,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    VERDICTS,
+)
 from olmix.presentation.style import PAGE_WIDTH
 
 __all__ = ["scoreboard"]
@@ -17,7 +24,7 @@ COLOURS = {
     REPRODUCED: "#0072B2",
     NOT_REPRODUCED: "#D55E00",
     NOT_DECIDABLE: "#999999",
-    NOT_MEASURED: "#CCCCCC",
+    NOT_MEASURED: "#FFFFFF",
 }
 MARKERS = {REPRODUCED: "o", NOT_REPRODUCED: "X", NOT_DECIDABLE: "D", NOT_MEASURED: "s"}
 # Standings farther out are drawn at the edge.
@@ -27,28 +34,39 @@ _FONT = 5.8
 # Left edges of the columns, in inches, and how many characters fit.
 _COLUMNS = {"id": (0.0, 4), "claim": (0.28, 46), "paper": (2.38, 27), "here": (3.68, 28)}
 _AXIS = (4.85, 5.85)
-_VERDICT = 6.0
+# Where the verdict of the first ground stands, and how far on each other.
+_VERDICT, _NEXT = 6.08, 0.27
+# Rows above the first claim, for titles, and below the last, for the legend.
+_ABOVE, _BELOW = 1.7, 0.8
 
 
-def scoreboard(board: pd.DataFrame, estimates: pd.DataFrame, others: tuple[str, ...]) -> plt.Figure:
-    """Claim, paper's value, ours with its interval, standing of every estimate, verdict."""
+def scoreboard(
+    board: pd.DataFrame, estimates: pd.DataFrame, scale: str, others: tuple[str, ...]
+) -> plt.Figure:
+    """Claim, paper's value, ours with its interval, standing of every estimate, verdicts.
+
+    The first verdict is that of ``scale``, whose numbers are shown; ``others`` are other grounds.
+    """
     rows = len(board)
-    height = (rows + 2) * _ROW_HEIGHT
-    figure = plt.figure(figsize=(PAGE_WIDTH, height))
+    all_rows = _ABOVE + rows + _BELOW
+    figure = plt.figure(figsize=(PAGE_WIDTH, all_rows * _ROW_HEIGHT))
     text = figure.add_axes((0, 0, 1, 1))
-    text.set(xlim=(0, PAGE_WIDTH), ylim=(rows, -1.4))
+    text.set(xlim=(0, PAGE_WIDTH), ylim=(rows + _BELOW, -_ABOVE))
     text.axis("off")
     width = (_AXIS[1] - _AXIS[0]) / PAGE_WIDTH
-    axis = figure.add_axes((_AXIS[0] / PAGE_WIDTH, 0, width, rows / (rows + 1.4)))
-    _standings(axis, board, estimates)
+    place = (_AXIS[0] / PAGE_WIDTH, _BELOW / all_rows, width, rows / all_rows)
+    _standings(figure.add_axes(place), board, estimates)
     titles = ("", "claim", "the paper", "here, the first part")
     for (left, _), title in zip(_COLUMNS.values(), titles, strict=True):
         text.text(left, -0.35, title, fontsize=_FONT + 0.7, weight="bold", va="center")
-    repeated = f"verdict\n(and at {', '.join(others)})" if others else "verdict"
-    text.text(_VERDICT, -0.35, repeated, fontsize=_FONT + 0.7, weight="bold", va="center")
+    for number, ground in enumerate((scale, *others)):
+        name = textwrap.fill(LABELS.get(ground, ground), 14)
+        text.text(_VERDICT + number * _NEXT, -0.1, name, fontsize=_FONT, rotation="vertical",
+                  ha="center", va="bottom")  # fmt: skip
     for number, row in board.iterrows():
         _row(text, number + 0.5, row, others)
         text.axhline(number, color="#DDDDDD", linewidth=0.4, zorder=0)
+    _legend(text, rows + _BELOW / 2)
     return figure
 
 
@@ -66,19 +84,32 @@ def _row(text: plt.Axes, at: float, row: pd.Series, others: tuple[str, ...]) -> 
         lines = [textwrap.fill(line, width) for line in cells[name].split("\n")]
         weight = "bold" if name == "id" else "normal"
         text.text(left, at, "\n".join(lines), fontsize=_FONT, va="center", weight=weight)
-    verdict = row["verdict"]
-    text.plot(
-        _VERDICT, at, marker=MARKERS[verdict], color=COLOURS[verdict], markersize=6,
-        markeredgecolor="black", markeredgewidth=0.4,
-    )  # fmt: skip
-    lines = [verdict, *(_repeated(row[other]) for other in others)]
-    text.text(_VERDICT + 0.12, at, "\n".join(lines), fontsize=_FONT, va="center")
+    verdicts = [row["verdict"], *(_elsewhere(row, other) for other in others)]
+    for number, verdict in enumerate(verdicts):
+        _mark(text, _VERDICT + number * _NEXT, at, verdict)
 
 
-def _repeated(found: str) -> str:
-    """What a scale that repeats this one says, in a word or two."""
-    word, _, rest = found.partition(": ")
-    return {SAME: "(same)", DEPENDS: f"({rest})"}.get(word, "(not run)")
+def _elsewhere(row: pd.Series, other: str) -> str | None:
+    """A claim's verdict on another ground; None where it was not judged."""
+    word, _, verdict = row[other].partition(": ")
+    return {SAME: row["verdict"], DEPENDS: verdict}.get(word)
+
+
+def _mark(text: plt.Axes, across: float, down: float, verdict: str | None) -> None:
+    """The symbol of a verdict; none where a ground was not judged."""
+    if verdict is not None:
+        text.plot(
+            across, down, marker=MARKERS[verdict], color=COLOURS[verdict], markersize=6,
+            markeredgecolor="black", markeredgewidth=0.4,
+        )  # fmt: skip
+
+
+def _legend(text: plt.Axes, down: float) -> None:
+    """What the symbols mean, below the last claim."""
+    for number, verdict in enumerate(VERDICTS):
+        across = _COLUMNS["paper"][0] + number * 1.12
+        _mark(text, across, down, verdict)
+        text.text(across + 0.1, down, verdict, fontsize=_FONT + 0.4, va="center")
 
 
 def _standings(axis: plt.Axes, board: pd.DataFrame, estimates: pd.DataFrame) -> None:

@@ -50,6 +50,25 @@ def test_a_method_that_loses_far_more_than_others_gain_is_an_arrow(tmp_path):
     assert axis.get_ylim()[0] > -30
 
 
+def test_numbers_of_methods_alike_do_not_cover_each_other(tmp_path):
+    frame = pd.DataFrame(
+        {
+            "method": ["a", "b", "c", "d"], "label": ["A", "B", "C", "D"], "way": ["one swarm"] * 4,
+            "proxy_runs": [27.0, 27.1, 28, 28], "gain": [10.0, 10.01, 10.02, -5],
+            "gain_low": [9.0, 9, 9, -6], "gain_high": [11.0, 11, 11, -4],
+        }
+    )  # fmt: skip
+    frame.to_csv(tmp_path / "methods.csv", index=False)
+    with style():
+        figure = methods(tmp_path)
+        figure.draw_without_rendering()
+    numbers = [text for text in figure.axes[0].texts if text.get_text().isdigit()]
+    boxes = [text.get_window_extent() for text in numbers]
+    assert len(boxes) == 4
+    for number, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[number + 1 :])
+
+
 def test_rounds_and_at_once_are_two_lines(tmp_path):
     frame = pd.DataFrame(
         {

@@ -1,5 +1,6 @@
 """Figures of the methods: what each gains over natural against what it cost; ours in rounds."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -19,6 +20,8 @@ _WAYS = {
     "rounds": (PALETTE[3], "D"),
     "one swarm": (PALETTE[0], "o"),
 }
+# Where a point's number may stand, from the point, in points of print.
+_BESIDE = ((8, 3), (-8, 3), (8, -5), (-8, -5), (0, 9), (0, -9))
 _APPROACHES = {
     "rounds": ("OlmixBase in rounds", PALETTE[3], "D", 0.985),
     "at once": ("OlmixBase at once", PALETTE[0], "o", 1.015),
@@ -43,6 +46,7 @@ def methods(answer: Path) -> plt.Figure:
                   fontsize=6, color=COLOURS["natural"])  # fmt: skip
     # One that loses more than the best gains would leave no room for the others.
     lowest = -1.1 * max(frame["gain"].max(), 1.0)
+    numbered: dict[int, tuple[float, float]] = {}
     for number, (row, place) in enumerate(zip(frame.itertuples(), places, strict=True), start=1):
         colour, marker = _WAYS[row.way]
         if row.gain < lowest:
@@ -53,8 +57,7 @@ def methods(answer: Path) -> plt.Figure:
             continue
         axis.vlines(place, row.gain_low, row.gain_high, color=colour, linewidth=1)
         axis.scatter(place, row.gain, color=colour, marker=marker, s=22, zorder=3)
-        axis.annotate(str(number), (place, row.gain), xytext=(4, 2), textcoords="offset points",
-                      fontsize=6)  # fmt: skip
+        numbered[number] = (place, row.gain)
     _cost_axis(axis, frame["proxy_runs"].to_numpy(), places)
     axis.set_ylabel("gain over natural (% of its BPB)")
     _name_methods(names, frame)
@@ -64,7 +67,25 @@ def methods(answer: Path) -> plt.Figure:
         for way in used
     ]
     figure.legend(handles, used, loc="outside upper center", ncols=len(used), fontsize=6)
+    _number_points(figure, axis, numbered)
     return figure
+
+
+def _number_points(
+    figure: plt.Figure, axis: plt.Axes, numbered: Mapping[int, tuple[float, float]]
+) -> None:
+    """Write each point's number beside it, where no other point or number stands."""
+    figure.draw_without_rendering()  # before it, nobody knows where points will be
+    point = figure.dpi / 72
+    taken = [np.array(place) for place in axis.transData.transform([*numbered.values()])]
+    for number, place in zip(numbered, list(taken), strict=True):
+        options = [place + point * np.array(offset) for offset in _BESIDE]
+        free = [min(np.hypot(*(at - other)) for other in taken) for at in options]
+        # The first that has room, else the one that has most.
+        best = next((n for n, room in enumerate(free) if room > 7 * point), int(np.argmax(free)))
+        axis.annotate(str(number), numbered[number], xytext=_BESIDE[best], fontsize=6,
+                      textcoords="offset points", ha="center", va="center")  # fmt: skip
+        taken.append(options[best])
 
 
 def _places(costs: np.ndarray) -> np.ndarray:
