@@ -12,7 +12,9 @@ from olmix.study.systems import RoundSpec, System, told_of
 from olmix.systems.kinds.rounds import Rounds
 
 if TYPE_CHECKING:
-    from olmix.study.jobs import Jobs, StageJobs, SwarmJobs
+    from olmix.study.jobs import Jobs
+    from olmix.study.stage_jobs import StageJobs
+    from olmix.study.swarm_jobs import SwarmJobs
 
 __all__ = [
     "AnswersJob",
