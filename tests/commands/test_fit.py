@@ -6,12 +6,13 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import spearmanr
 
 from olmix.proposers.exact import propose_exact
 from olmix.proposers.proposal import Request, read_mix
 from olmix.regressors import FAMILIES
 from olmix.regressors.surrogate import Surrogate
-from olmix.tables import read_swarm
+from olmix.tables import read_swarm, write_table
 
 # k·N/R: 1.6, 1.2, 0.4, 0.6 and 0.2 of a mix.
 TARGET = 10_000_000_000
@@ -62,7 +63,7 @@ def test_everything_is_written_and_told(olmix, simulated, tmp_path, capsys):
     assert olmix("fit", *simulated.swarm_options, *options, *checks, "--out", out) == 0
     names = ("fit", "mix", "coefficients", "kl_sweep")
     figures = {f"{name}.{kind}" for name in names for kind in ("pdf", "png")}
-    others = {"model.json", "mix.json", "mix.csv", "kl_sweep.csv", "explore.html"}
+    others = {"model.json", "mix.json", "mix.csv", "kl_sweep.csv", "scores.csv", "explore.html"}
     assert {path.name for path in out.iterdir()} == figures | others
     text = capsys.readouterr().out
     assert "40 runs, 5 domains, 4 tasks" in text
@@ -147,6 +148,67 @@ def test_held_out_runs_do_not_change_the_mix(fit, capsys):
     text = capsys.readouterr().out
     assert pearson(text) > 0.98
     assert "mean over 4 outputs" in text
+
+
+@pytest.fixture
+def others(simulated, tmp_path):
+    """Runs of the same law that the swarm does not hold: (ratios, metrics)."""
+    law, folder = simulated.law, tmp_path / "others"
+    folder.mkdir()
+    mixes = np.random.default_rng(8).dirichlet(np.ones(len(law.domains)), 30)
+    runs = [f"other-{number}" for number in range(30)]
+    write_table(folder / "ratios.csv", runs, law.domains, mixes)
+    write_table(folder / "metrics.csv", runs, law.tasks, law.bpb(mixes) * 1.3)
+    return folder / "ratios.csv", folder / "metrics.csv"
+
+
+def test_runs_of_other_tables_are_scored_and_not_fitted(fit, others, capsys):
+    plain = record(fit())
+    out = fit("--score", *others, "--held-out", 8, name="scored")
+    assert record(out)["weights"] == plain["weights"]
+    text = capsys.readouterr().out
+    told = re.search(r"fit on 30 runs of \S+metrics.csv: Pearson (\S+) .*; Spearman (\S+),", text)
+    assert min(float(told[1]), float(told[2])) > 0.98
+    table = pd.read_csv(out / "scores.csv")
+    assert table.groupby("runs_of", sort=False)["runs"].first().tolist() == [8, 30]
+    theirs = table[table["runs_of"] == str(others[1])].set_index("output")
+    assert list(theirs.index) == ["task_00", "task_01", "task_02", "task_03", "average"]
+    # A second implementation, from the model that was written.
+    model, ratios = Surrogate.load(out / "model.json"), pd.read_csv(others[0])
+    predicted = model.predict(ratios[list(model.domains)].to_numpy())
+    measured = pd.read_csv(others[1])
+    for place, task in enumerate(model.outputs):
+        ranks = spearmanr(predicted[:, place], measured[task]).statistic
+        assert theirs.loc[task, "spearman"] == pytest.approx(ranks)
+        pearson = np.corrcoef(predicted[:, place], measured[task])[0, 1]
+        assert theirs.loc[task, "pearson"] == pytest.approx(pearson)
+
+
+def test_other_tables_may_lack_tasks_and_domains_that_have_no_weight(fit, others, tmp_path, capsys):
+    ratios = changed(others[0], tmp_path / "r.csv", _without_wiki)
+    metrics = changed(others[1], tmp_path / "m.csv", lambda frame: frame.drop(columns="task_01"))
+    table = pd.read_csv(fit("--score", ratios, metrics) / "scores.csv")
+    assert list(table["output"]) == ["task_00", "task_02", "task_03", "average"]
+    assert "m.csv lacks 1 of the tasks" in capsys.readouterr().out
+
+
+def _without_wiki(frame):
+    domains = [name for name in frame if name not in ("run", "name", "index", "wiki")]
+    frame[domains] = frame[domains].div(frame[domains].sum(axis=1), axis=0)
+    return frame.drop(columns="wiki")
+
+
+def test_tables_that_cannot_be_scored_are_refused(refuse_fit, others, tmp_path):
+    odd = changed(
+        others[0], tmp_path / "odd.csv", lambda frame: frame.rename(columns={"wiki": "tv"})
+    )
+    few = changed(others[1], tmp_path / "few.csv", lambda frame: frame.drop(columns="task_01"))
+    renamed = {f"task_0{number}": f"other_{number}" for number in range(4)}
+    none = changed(others[1], tmp_path / "none.csv", lambda frame: frame.rename(columns=renamed))
+    assert "odd.csv: domain 'tv' is not in the swarm" in refuse_fit("--score", odd, others[1])
+    aggregated = ("--granularity", "aggregated")
+    assert "few.csv: no task 'task_01'" in refuse_fit("--score", others[0], few, *aggregated)
+    assert "none.csv: no task 'task_00'" in refuse_fit("--score", others[0], none)
 
 
 def test_bootstrap_intervals(fit, capsys):

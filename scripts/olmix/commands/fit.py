@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from olmix.commands.options import (
     add_seed_option,
     add_swarm_options,
     method_from,
+    scored_swarm,
     swarm_from,
 )
 from olmix.commands.outputs import output_folder
@@ -30,12 +31,13 @@ from olmix.presentation.proposal_report import (
     write_mix_csv,
     write_sweep_csv,
 )
+from olmix.presentation.score_report import HELD_OUT, score_line, write_scores_csv
 from olmix.proposers.method import Method
 from olmix.proposers.proposal import Proposal, Request
 from olmix.proposers.sensitivity import kl_sweep
 from olmix.proposers.uncertainty import Bootstrap, Refits, bootstrap, refitted
 from olmix.regressors.surrogate import Surrogate
-from olmix.regressors.validation import HeldOut, covered, validate
+from olmix.regressors.validation import HeldOut, covered, score, validate
 from olmix.swarm.domain_file import domains_from
 from olmix.tables import SwarmTable
 
@@ -64,6 +66,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     checks.add_argument(
         "--held-out", type=int, default=0, metavar="N",
         help="score a second fit on N runs it has not seen; the mix still uses all (default: 0)",
+    )  # fmt: skip
+    checks.add_argument(
+        "--score", type=Path, nargs=2, action="append", default=[], metavar=("RATIOS", "METRICS"),
+        help="score the fit on runs of other tables, which are not fitted: another sample, or the "
+        "same domains at another model size; may be repeated",
     )  # fmt: skip
     checks.add_argument(
         "--bootstrap", type=int, default=0, metavar="N",
@@ -101,12 +108,19 @@ class _Fit:
 def run(args: argparse.Namespace) -> None:
     """Fit, check, propose, write, and print what a person wants to know."""
     fit = _read(args)
+    others = {
+        str(metrics): scored_swarm(args, ratios, metrics, fit.swarm)
+        for ratios, metrics in args.score
+    }
     held_out = None
     if args.held_out:
         held_out = validate(
             fit.method, fit.swarm, held_out=args.held_out, seed=args.seed, families=fit.families
         )
     surrogate = fit.method.fit(fit.swarm, fit.families)
+    scored = {
+        name: score(surrogate, fit.swarm, other, fit.families) for name, other in others.items()
+    }
     proposal = fit.propose(surrogate, fit.request)
     spread = _bootstrap(args, fit, surrogate, proposal) if args.bootstrap else None
     refits = spread or _refits(args, fit, surrogate, proposal)
@@ -123,9 +137,12 @@ def run(args: argparse.Namespace) -> None:
         bootstrap=refits.to_dict() if refits else None,
     )
     _write(args, fit, surrogate, proposal, held_out, spread)
+    if scored or held_out:
+        ours = {HELD_OUT: held_out} if held_out else {}
+        write_scores_csv(args.out / "scores.csv", ours | scored)
     if surrogate.regressor.terms():
         _write_explorer(args, fit, surrogate, proposal, refits.models if refits else ())
-    _print(args, fit, surrogate, proposal, held_out, refits)
+    _print(args, fit, surrogate, proposal, held_out, scored, refits)
 
 
 def _read(args: argparse.Namespace) -> _Fit:
@@ -250,22 +267,22 @@ def _print(
     surrogate: Surrogate,
     proposal: Proposal,
     held_out: HeldOut | None,
+    scored: Mapping[str, HeldOut],
     refits: Refits | None,
 ) -> None:
     swarm = fit.swarm
     lines = [f"{len(swarm)} runs, {len(swarm.domains)} domains, {len(swarm.tasks)} tasks"]
     lines += [f"  note: {note}" for note in swarm.notes]
     if held_out:
-        lines.append(
-            f"fit on {len(held_out.test)} held-out runs: Pearson {held_out.mean:.3f} "
-            f"(mean over {len(held_out.by_output)} outputs), {held_out.average:.3f} (average); "
-            f"Spearman {held_out.ranks.mean():.3f}, {held_out.average_ranks:.3f}"
-        )
+        lines.append(score_line(f"fit on {len(held_out.test)} held-out runs", held_out))
         inside = covered(held_out, _COVERAGE, fit.families)
         lines.append(
             f"  {100 * _COVERAGE:g} % intervals of the average, from unseen runs of the fit, hold "
             f"{inside.sum()} of them"
         )
+    for name, found in scored.items():
+        lines.append(score_line(f"fit on {len(found.test)} runs of {name}", found))
+        lines += [f"  note: {note}" for note in found.test.notes]
     natural = fit.natural
     intervals = refits.weight_intervals() if isinstance(refits, Bootstrap) else None
     lines += ["", *mix_table(proposal, natural, intervals), ""]

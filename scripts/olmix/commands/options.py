@@ -32,6 +32,7 @@ __all__ = [
     "add_seed_option",
     "add_swarm_options",
     "method_from",
+    "scored_swarm",
     "seed_number",
     "swarm_from",
     "unit_notes",
@@ -178,6 +179,34 @@ def swarm_from(args: argparse.Namespace) -> tuple[SwarmTable, dict[str, list[str
     if args.families:
         return swarm, read_families(read_config(args.families), swarm.tasks)
     return swarm, families_of(swarm.tasks)
+
+
+def scored_swarm(
+    args: argparse.Namespace, ratios: Path, metrics: Path, fitted: SwarmTable
+) -> SwarmTable:
+    """Runs that a fit is scored on and has not seen, in the domains and tasks of the fitted swarm.
+
+    They may lack domains (weight 0) and, where every task has a law of its own, tasks.
+    """
+    columns = metric_columns(metrics)
+    dropped = [task for task in args.drop_task if task in columns]
+    values = vars(args) | {"ratios": ratios, "metrics": metrics, "drop_task": dropped}
+    swarm, _ = swarm_from(argparse.Namespace(**values))
+    for place, domain in enumerate(swarm.domains):
+        if domain not in fitted.domains and swarm.mixes[:, place].any():
+            raise OlmixError(f"{ratios}: domain '{domain}' is not in the swarm that is fitted")
+    tasks = [task for task in fitted.tasks if task in swarm.tasks]
+    missing = [task for task in fitted.tasks if task not in swarm.tasks]
+    if not tasks or (missing and args.granularity != "task"):
+        raise OlmixError(f"{metrics}: no task '{missing[0]}', on which the swarm is fitted")
+    if missing:
+        note = f"{metrics.name} lacks {len(missing)} of the tasks that are fitted"
+        swarm = replace(swarm, notes=(*swarm.notes, note))
+    mixes = np.zeros((len(swarm), len(fitted.domains)))
+    for place, domain in enumerate(fitted.domains):
+        if domain in swarm.domains:
+            mixes[:, place] = swarm.mixes[:, swarm.domains.index(domain)]
+    return replace(swarm.select_tasks(tasks), domains=fitted.domains, mixes=mixes)
 
 
 def unit_notes(swarm: SwarmTable) -> list[str]:

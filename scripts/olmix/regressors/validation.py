@@ -16,11 +16,15 @@ __all__ = ["HeldOut", "covered", "score", "unseen_errors", "validate"]
 
 @dataclass(frozen=True)
 class HeldOut:
-    """A surrogate, the runs it was fitted on, the runs it was not, and its correlations there."""
+    """A surrogate, the runs it was fitted on, the runs it was not, and its correlations there.
+
+    The test runs may be of another swarm, and may have been scored on some of the tasks only.
+    """
 
     surrogate: Surrogate
     train: SwarmTable
     test: SwarmTable
+    outputs: tuple[str, ...]  # those that the test runs have
     by_output: np.ndarray  # Pearson correlation of each output over the test runs
     average: float  # Pearson correlation of the average BPB
     ranks: np.ndarray  # Spearman correlation of each output
@@ -39,13 +43,15 @@ def score(
     families: Mapping[str, list[str]] | None = None,
 ) -> HeldOut:
     """Correlate predictions with what the test runs measured."""
-    _, weights, measured = outputs_of(test, surrogate.granularity, families or {})
-    predicted = surrogate.predict(test.mixes)
+    outputs, weights, measured = outputs_of(test, surrogate.granularity, families or {})
+    places = [surrogate.outputs.index(name) for name in outputs]
+    predicted = surrogate.predict(test.mixes)[:, places]
     averages = (predicted @ weights)[:, None], (measured @ weights)[:, None]
     return HeldOut(
         surrogate,
         train,
         test,
+        outputs,
         by_output=pearson_by_output(predicted, measured),
         average=float(pearson_by_output(*averages)[0]),
         ranks=spearman_by_output(predicted, measured),
