@@ -4,8 +4,9 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
-from olmix.claims.figures import COLOURS, EDGE, MARKERS, scoreboard
-from olmix.claims.rules import VERDICTS
+from olmix.claims.figures import COLOURS, EDGE, MARKERS, board_of_grounds, scoreboard
+from olmix.claims.rules import VERDICTS, Bound
+from olmix.claims.settings import Claim, Part
 from olmix.presentation.style import save, style
 
 
@@ -82,3 +83,26 @@ def test_it_is_a_page_wide(board, tmp_path):
     assert figure.get_size_inches()[0] == pytest.approx(7.0)
     save(figure, tmp_path / "claims.pdf")
     assert (tmp_path / "claims.png").stat().st_size > 1000
+
+
+def test_a_board_of_grounds_has_each_verdict_with_its_interval(board):
+    part = {"a_part": Part("what", Bound("at_least", 0.1), "why")}
+    claims = [
+        Claim(row["id"], row["claim"], row["paper_value"], ("rq1",), "fit", part)
+        for _, row in board.iterrows()
+    ]
+    grounds = {
+        "tiny": board,
+        "published": board[board["id"] != "C1"].assign(value=0.3, low=0.3, high=0.3),
+    }
+    axes = board_of_grounds(claims, grounds).axes[0]
+    texts = [text.get_text() for text in axes.texts]
+    assert {"trained here", "released runs", "C0", "Claim 3", "said 2"} <= set(texts)
+    points = [(line.get_xdata()[0], line.get_ydata()[0], line.get_marker()) for line in axes.lines]
+    columns = sorted({x for x, y, _ in points if y == 0.5})
+    by_ground = [{y: marker for x, y, marker in points if x == column} for column in columns]
+    every = {n + 0.5: MARKERS[verdict] for n, verdict in enumerate(VERDICTS)}
+    assert by_ground == [every, {y: marker for y, marker in every.items() if y != 1.5}]
+    # What is not measured (C3) shows no number, one that is exact no interval.
+    assert texts.count("0.5\n[0.25, 0.75]") == 3
+    assert texts.count("0.3") == 2

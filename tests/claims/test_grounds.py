@@ -131,7 +131,8 @@ def test_claims_asked_again_have_the_later_verdict(tmp_path, capsys):
 
     def board():
         folders = ["--results", str(results), "--grounds", str(grounds)]
-        main(["board", *folders, "--page", str(page), "--summary", str(readme)])
+        picture = ["--picture", str(tmp_path / "claims.png")]
+        main(["board", *folders, "--page", str(page), "--summary", str(readme), *picture])
         return read_ground(grounds / "tiny.csv").set_index("id")
 
     every = {claim.name: NOT_DECIDABLE for claim in SETTINGS.claims}

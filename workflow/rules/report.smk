@@ -100,11 +100,11 @@ rule report_explorer:
 
 rule gallery:
     input:
-        figures=expand("figures/{name}.png", name=[*MADE_FIGURES, "claims"]),
+        figures=expand("figures/{name}.png", name=MADE_FIGURES),
         answers=list(ANSWERS.values()),
         citation="CITATION.cff",
     output:
-        pictures=expand("figures/gallery/{name}.png", name=[*MADE_FIGURES, "claims"]),
+        pictures=expand("figures/gallery/{name}.png", name=MADE_FIGURES),
         numbers="figures/gallery/numbers.json",
         manifest="codecheck.yml",
         # Their blocks are written again, the rest stays; `rule_graph` has a block of its own there.

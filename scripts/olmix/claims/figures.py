@@ -1,6 +1,7 @@
 """The scoreboard as a picture: a row per claim, a column of verdicts per ground."""
 
 import textwrap
+from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -15,9 +16,10 @@ from olmix.claims.rules import (
     REPRODUCED,
     VERDICTS,
 )
+from olmix.claims.settings import Claim
 from olmix.presentation.style import PAGE_WIDTH
 
-__all__ = ["scoreboard"]
+__all__ = ["board_of_grounds", "scoreboard"]
 
 # Colour-blind safe (Okabe and Ito), and a symbol each.
 COLOURS = {
@@ -36,6 +38,8 @@ _COLUMNS = {"id": (0.0, 4), "claim": (0.28, 46), "paper": (2.38, 27), "here": (3
 _AXIS = (4.85, 5.85)
 # Where the verdict of the first ground stands, and how far on each other.
 _VERDICT, _NEXT = 6.08, 0.27
+# Where the first ground's verdict with its interval stands, and how far on each other.
+_INTERVAL, _NEXT_INTERVAL = 3.80, 0.83
 # Rows above the first claim, for titles, and below the last, for the legend.
 _ABOVE, _BELOW = 1.7, 0.8
 
@@ -48,45 +52,81 @@ def scoreboard(
     The first verdict is that of ``scale``, whose numbers are shown; ``others`` are other grounds.
     """
     rows = len(board)
+    figure, text = _page(rows)
+    all_rows = _ABOVE + rows + _BELOW
+    width = (_AXIS[1] - _AXIS[0]) / PAGE_WIDTH
+    place = (_AXIS[0] / PAGE_WIDTH, _BELOW / all_rows, width, rows / all_rows)
+    _standings(figure.add_axes(place), board, estimates)
+    _titles(text, ("", "claim", "the paper", "here, the first part"))
+    for number, name in enumerate((scale, *others)):
+        name = textwrap.fill(LABELS.get(name, name), 14)
+        text.text(_VERDICT + number * _NEXT, -0.1, name, fontsize=_FONT, rotation="vertical",
+                  ha="center", va="bottom")  # fmt: skip
+    for number, row in board.iterrows():
+        _row(text, number, (row["id"], row["claim"], row["paper_value"], _first_part(row)))
+        verdicts = [row["verdict"], *(_elsewhere(row, other) for other in others)]
+        for ground, verdict in enumerate(verdicts):
+            _mark(text, _VERDICT + ground * _NEXT, number + 0.5, verdict)
+    return figure
+
+
+def board_of_grounds(claims: Sequence[Claim], grounds: Mapping[str, pd.DataFrame]) -> plt.Figure:
+    """Claim, paper's value, and each ground's verdict with its number.
+
+    ``grounds`` are kept verdicts by the ground's name, a row per claim.
+    """
+    figure, text = _page(len(claims))
+    _titles(text, ("", "claim", "the paper"))
+    places = {name: _INTERVAL + n * _NEXT_INTERVAL for n, name in enumerate(grounds)}
+    for name, across in places.items():
+        title = textwrap.fill(LABELS.get(name, name), 15)
+        text.text(across - 0.06, -0.35, title, fontsize=_FONT + 0.7, weight="bold", va="center")
+    for number, claim in enumerate(claims):
+        _row(text, number, (claim.name, claim.claim, claim.paper))
+        for name, table in grounds.items():
+            found = table[table["id"] == claim.name]
+            if found.empty:
+                continue
+            row = found.iloc[0]
+            _mark(text, places[name], number + 0.5, row["verdict"])
+            if row["verdict"] != NOT_MEASURED:
+                short = row[["value", "low", "high"]].astype(float).round(4)
+                value = with_interval(short).replace(" [", "\n[")
+                text.text(places[name] + 0.1, number + 0.5, value, fontsize=_FONT - 1, va="center")
+    return figure
+
+
+def _page(rows: int) -> tuple[plt.Figure, plt.Axes]:
+    """A figure with room for so many claims, and axes in inches across and rows down."""
     all_rows = _ABOVE + rows + _BELOW
     figure = plt.figure(figsize=(PAGE_WIDTH, all_rows * _ROW_HEIGHT))
     text = figure.add_axes((0, 0, 1, 1))
     text.set(xlim=(0, PAGE_WIDTH), ylim=(rows + _BELOW, -_ABOVE))
     text.axis("off")
-    width = (_AXIS[1] - _AXIS[0]) / PAGE_WIDTH
-    place = (_AXIS[0] / PAGE_WIDTH, _BELOW / all_rows, width, rows / all_rows)
-    _standings(figure.add_axes(place), board, estimates)
-    titles = ("", "claim", "the paper", "here, the first part")
-    for (left, _), title in zip(_COLUMNS.values(), titles, strict=True):
-        text.text(left, -0.35, title, fontsize=_FONT + 0.7, weight="bold", va="center")
-    for number, ground in enumerate((scale, *others)):
-        name = textwrap.fill(LABELS.get(ground, ground), 14)
-        text.text(_VERDICT + number * _NEXT, -0.1, name, fontsize=_FONT, rotation="vertical",
-                  ha="center", va="bottom")  # fmt: skip
-    for number, row in board.iterrows():
-        _row(text, number + 0.5, row, others)
-        text.axhline(number, color="#DDDDDD", linewidth=0.4, zorder=0)
     _legend(text, rows + _BELOW / 2)
-    return figure
+    return figure, text
 
 
-def _row(text: plt.Axes, at: float, row: pd.Series, others: tuple[str, ...]) -> None:
-    cells = {
-        "id": row["id"],
-        "claim": row["claim"],
-        "paper": row["paper_value"],
-        "here": "–",
-    }
-    if row["verdict"] != NOT_MEASURED:
-        part = row["part"].replace("_", " ")
-        cells["here"] = f"{part}\n{with_interval(row)}\nwanted {row['bound']}"
-    for name, (left, width) in _COLUMNS.items():
-        lines = [textwrap.fill(line, width) for line in cells[name].split("\n")]
+def _titles(text: plt.Axes, titles: Sequence[str]) -> None:
+    for (left, _), title in zip(_COLUMNS.values(), titles, strict=False):
+        text.text(left, -0.35, title, fontsize=_FONT + 0.7, weight="bold", va="center")
+
+
+def _row(text: plt.Axes, number: int, cells: Sequence[str]) -> None:
+    """A claim's cells from the left, above a line."""
+    for (name, (left, width)), cell in zip(_COLUMNS.items(), cells, strict=False):
+        lines = [textwrap.fill(line, width) for line in cell.split("\n")]
         weight = "bold" if name == "id" else "normal"
-        text.text(left, at, "\n".join(lines), fontsize=_FONT, va="center", weight=weight)
-    verdicts = [row["verdict"], *(_elsewhere(row, other) for other in others)]
-    for number, verdict in enumerate(verdicts):
-        _mark(text, _VERDICT + number * _NEXT, at, verdict)
+        text.text(left, number + 0.5, "\n".join(lines), fontsize=_FONT, va="center", weight=weight)
+    text.axhline(number, color="#DDDDDD", linewidth=0.4, zorder=0)
+
+
+def _first_part(row: pd.Series) -> str:
+    """The number shown for a claim: its part, interval and bound."""
+    if row["verdict"] == NOT_MEASURED:
+        return "–"
+    part = row["part"].replace("_", " ")
+    return f"{part}\n{with_interval(row)}\nwanted {row['bound']}"
 
 
 def _elsewhere(row: pd.Series, other: str) -> str | None:

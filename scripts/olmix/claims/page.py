@@ -18,7 +18,7 @@ from olmix.claims.settings import Claim, ClaimSettings
 from olmix.errors import OlmixError
 from olmix.files import write_text
 
-__all__ = ["decided", "ground_counts", "refresh_page", "where_it_holds"]
+__all__ = ["LABELS", "decided", "ground_counts", "in_order", "refresh_page", "where_it_holds"]
 
 LABELS = {
     "tiny": "trained here",
@@ -47,14 +47,18 @@ def refresh_page(path: Path, settings: ClaimSettings, kept: Mapping[str, pd.Data
     for name, table in kept.items():
         if (table["rules"] != settings.fingerprint).any():
             raise OlmixError(f"verdicts of '{name}' are by other rules: judge them again")
-    order = [name for name in (*LABELS, *kept) if name in kept]
-    grounds = {name: kept[name].set_index("id") for name in dict.fromkeys(order)}
+    grounds = {name: table.set_index("id") for name, table in in_order(kept).items()}
 
     def written(found: re.Match[str]) -> str:
         block = _summary(settings, grounds) if found[2] else _board(settings, grounds)
         return f"{found[1]}{block}\n{found[3]}"
 
     write_text(path, _BLOCK.sub(written, text))
+
+
+def in_order(kept: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Verdicts by ground, those that are trained here first."""
+    return {name: kept[name] for name in dict.fromkeys((*LABELS, *kept)) if name in kept}
 
 
 def decided(found: Mapping[str, str]) -> bool:

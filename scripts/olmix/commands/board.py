@@ -3,11 +3,13 @@
 import argparse
 import sys
 import tempfile
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 
 import pandas as pd
 
+from olmix.claims.figures import board_of_grounds
 from olmix.claims.grounds import (
     asked_again,
     ground_board,
@@ -15,11 +17,13 @@ from olmix.claims.grounds import (
     read_ground,
     write_ground,
 )
-from olmix.claims.page import refresh_page
+from olmix.claims.page import in_order, refresh_page
 from olmix.claims.released import judge_released
 from olmix.claims.settings import ClaimSettings, load_claims
 from olmix.measured.law import MeasuredLaw, load_replica
 from olmix.paths import CONFIG
+from olmix.presentation.gallery import shrink
+from olmix.presentation.style import save, style
 
 HELP = "judge the claims on every ground that there are results of; write the pages about them"
 
@@ -44,10 +48,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--summary", type=Path, default=Path("README.md"), metavar="FILE",
         help="page whose summary of grounds is written again (default: README.md)",
     )  # fmt: skip
+    parser.add_argument(
+        "--picture", type=Path, default=Path("figures/gallery/claims.png"), metavar="FILE",
+        help="picture of all verdicts (default: figures/gallery/claims.png)",
+    )  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> None:
-    """Judge what there are results of, keep the verdicts, and write the page from those kept."""
+    """Judge what there are results of, keep the verdicts, and write the pages from those kept."""
     settings = load_claims(CONFIG / "claims.yaml")
     for judged in (_keep_trained, _judge_measured, _judge_released):
         sys.stdout.write(judged(settings, args.results, args.grounds))
@@ -55,6 +63,15 @@ def run(args: argparse.Namespace) -> None:
     for page in (args.page, args.summary):
         refresh_page(page, settings, kept)
         sys.stdout.write(f"{page}: {len(settings.claims)} claims on {len(kept)} grounds\n")
+    _draw(settings, kept, args.picture)
+    sys.stdout.write(f"{args.picture}: the same as a picture\n")
+
+
+def _draw(settings: ClaimSettings, kept: Mapping[str, pd.DataFrame], picture: Path) -> None:
+    """The board as a small PNG."""
+    with tempfile.TemporaryDirectory() as scratch, style():
+        save(board_of_grounds(settings.claims, in_order(kept)), Path(scratch) / "board.pdf")
+        shrink(Path(scratch) / "board.png", picture)
 
 
 def _keep_trained(settings: ClaimSettings, results: Path, grounds: Path) -> str:
