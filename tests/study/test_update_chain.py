@@ -146,7 +146,7 @@ class Walk:
             active = [chain.to_dict() for chain in self.plan.active("main", stage)]
             script("update_mixes").main(
                 replace(work, tables=tables), active, self.folder / stage,
-                self.folder / f"{stage}.csv",
+                self.folder / f"{stage}.csv", cores=2,
             )  # fmt: skip
         return tables
 

@@ -66,6 +66,9 @@ PUBLISHED_FIGURES = [
     "swarm_size",
 ]
 
+# Cores of a job that fits many laws: where no model is trained, nothing else wants them.
+FITTING_CORES = 1 if SCALE["engine"] == "train" else 8
+
 # The sequences of updates that something is trained for.
 CHECKED_UPDATES = [
     PLAN.updates.file,

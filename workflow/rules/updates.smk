@@ -47,7 +47,7 @@ rule choose_recomputed:
         f"{RESULTS}/benchmarks/choose_recomputed/{{step}}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
+    threads: FITTING_CORES
     resources:
         mem_mb=2000,
         runtime=30,
@@ -104,7 +104,7 @@ rule update_mixes:
         f"{RESULTS}/benchmarks/update_mixes/{{step}}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
+    threads: FITTING_CORES
     resources:
         mem_mb=4000,
         runtime=60,

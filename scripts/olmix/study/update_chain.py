@@ -1,6 +1,6 @@
 """Follow chains through a stage: sample, choose what to recompute, propose (§4, §5.1)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -112,6 +112,15 @@ class StageWork:
     def of(self, chain: Chain) -> "ChainWork":
         """The work of one chain at this stage."""
         return ChainWork(self, chain)
+
+    def same_mix(self, chain: Chain) -> Hashable:
+        """What is equal for chains that have the same mix at this stage, as strategies do at first.
+
+        They draw the same runs from the pool, by seed and budget, and ask the same of them.
+        """
+        if self.stage != INITIAL:
+            return chain
+        return chain.seed, self.of(chain).budget(INITIAL), chain.requested, chain.law
 
     def propose(self, chain: Chain) -> Proposal:
         """A chain's mix at this stage. At the first, all strategies do alike."""
