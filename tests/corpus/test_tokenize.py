@@ -20,7 +20,7 @@ from olmix.corpus import tokenize as module
 from olmix.corpus.lock import only_run
 from olmix.corpus.sources import read_sources, source_from_patterns
 from olmix.corpus.store import Corpus
-from olmix.corpus.tokenize import tokenize
+from olmix.corpus.tokenize import bytes_written, tokenize
 from olmix.errors import OlmixError
 from olmix.files import sha256
 
@@ -141,7 +141,7 @@ SCRIPT = """
 import sys
 from olmix.corpus import parts
 from olmix.corpus.sources import source_from_patterns
-from olmix.corpus.tokenize import tokenize
+from olmix.corpus.tokenize import bytes_written, tokenize
 
 if __name__ == "__main__":
     folder, out, tokenizer, processes = sys.argv[1:]
@@ -180,6 +180,26 @@ def test_kill_and_resume_gives_the_same_bytes(tmp_path, tokenizer_file, processe
     assert stores(out) == stores(tmp_path / "whole")
     assert len(kept) >= 5  # the last run found these finished
     assert not (out / ".parts").exists()
+
+
+def test_progress_counts_what_is_there_while_parts_vanish(tmp_path, monkeypatch):
+    for name, size in (("a", 8), ("b", 4)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x.bin").write_bytes(bytes(size))
+        (tmp_path / name / "part.json").write_text("{}")
+    assert bytes_written(tmp_path) == 12
+    real = os.scandir
+
+    def a_worker_begins_b_anew(folder):
+        if Path(folder).name == "b":
+            for path in Path(folder).iterdir():
+                path.unlink()
+            Path(folder).rmdir()
+        return real(folder)
+
+    monkeypatch.setattr(os, "scandir", a_worker_begins_b_anew)
+    assert bytes_written(tmp_path) == 8
+    assert bytes_written(tmp_path / "nowhere") == 0
 
 
 @pytest.mark.slow
@@ -383,7 +403,7 @@ MEMORY = """
 import resource, sys
 from pathlib import Path
 from olmix.corpus.sources import source_from_patterns
-from olmix.corpus.tokenize import tokenize
+from olmix.corpus.tokenize import bytes_written, tokenize
 
 folder, tokenizer = sys.argv[1:]
 def peak():

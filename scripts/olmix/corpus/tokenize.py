@@ -6,6 +6,7 @@ depend on the number of processes nor on how often the work was interrupted. ``t
 remembers what each domain was made from; parts are deleted once their domain is complete.
 """
 
+import contextlib
 import functools
 import logging
 import multiprocessing
@@ -28,7 +29,7 @@ from olmix.corpus.tokenizer import load_tokenizer
 from olmix.errors import OlmixError
 from olmix.files import content_hash, read_json, write_json
 
-__all__ = ["DomainSummary", "TokenizingProgress", "tokenize"]
+__all__ = ["DomainSummary", "TokenizingProgress", "bytes_written", "tokenize"]
 
 PARTS = ".parts"
 RECORD = "tokenized.json"
@@ -293,7 +294,7 @@ class _Tally:
         if not at_once and time.monotonic() - self._reported < REPORT_SECONDS:
             return
         self._reported = time.monotonic()
-        written = sum(path.stat().st_size for path in self._parts.glob("*/*.bin"))
+        written = bytes_written(self._parts)
         self._on_progress(
             TokenizingProgress(
                 files=self._files,
@@ -311,6 +312,17 @@ class _Tally:
                 f"source {name!r}: {broken} of {lines} lines are broken, more than the allowed "
                 f"share of {self._max_broken:g}; mend them or raise --max-broken"
             )
+
+
+def bytes_written(parts: Path) -> int:
+    """Bytes of tokens on disk while workers begin parts anew: what vanishes counts nothing."""
+    written = 0
+    for folder, _, names in os.walk(parts):  # passes over folders that are gone; a glob does not
+        for name in names:
+            if name.endswith(".bin"):
+                with contextlib.suppress(FileNotFoundError):
+                    written += (Path(folder) / name).stat().st_size
+    return written
 
 
 def _documents(out: Path, domain: str, parts: list[PartJob]) -> int:
