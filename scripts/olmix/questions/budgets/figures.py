@@ -32,7 +32,10 @@ def main_results_6t(answer: Path) -> plt.Figure:
 
 
 def low_budget(answer: Path) -> plt.Figure:
-    """Every strategy from its smallest budget on, for both R; full recomputation at c = 1 only."""
+    """Improvement by every strategy from its smallest budget on, for both R.
+
+    Full recomputation is shown at c = 1 only: its other budgets would stretch the axis.
+    """
     frame, seeds = _read(answer)
     figure, axes = plt.subplots(1, 2, figsize=(PAGE_WIDTH, 2.7), layout="constrained")
     for axis, requested in zip(axes, ("relaxed", "tight"), strict=True):
