@@ -120,7 +120,7 @@ def test_main_states_gains_runs_and_data_efficiency():
     text = blocks.main(NUMBERS)
     assert "1,234 small proxy models and 56 target models were really trained" in text
     assert "by 12.2 % of its bits per byte. It takes 832 proxy runs" in text
-    assert "| partial mixture reuse | +12.0 % (11.0 to 12.5) | 98% | 272 (−67%) |" in text
+    assert "| partial mixture reuse | +12.0 % (11.0 to 12.5) | 98 % | 272 (−67 %) |" in text
     assert "in 3.05 times fewer training steps" in text
     assert "were made up by a law" in blocks.main({**NUMBERS, "notice": "SIMULATED"})
 
