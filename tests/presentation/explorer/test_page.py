@@ -336,6 +336,24 @@ def test_what_is_shown_is_what_is_downloaded(opened, exploration):
     assert shown == [f"{before[i]:.3f} → {after[i]:.3f}" for i in places]
 
 
+def test_sources_and_domains_are_in_the_order_that_was_chosen(opened, exploration):
+    names = [f"{source}:{number}" for source in "abc" for number in range(3)]
+    base = exploration(9, 6, names=names)
+    page = opened(base).open().settle()
+    weights = dict(zip(names, page.take()["weights"], strict=True))
+    shares = {source: sum(weights[f"{source}:{n}"] for n in range(3)) for source in "abc"}
+
+    def shown(table):
+        return [row.text.split()[0] for row in page.all(f"#{table} tbody tr")]
+
+    assert shown("sources") == sorted(shares, key=lambda source: -shares[source])
+    assert shown("domains") == sorted(names, key=lambda name: -weights[name])
+    page.find("#order option[value=source]").click()
+    page.settle()
+    assert shown("sources") == list("abc")
+    assert shown("domains") == names
+
+
 def test_the_keyboard_moves_everything(opened, exploration):
     from selenium.webdriver.common.keys import Keys
 

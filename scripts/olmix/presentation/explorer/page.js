@@ -89,6 +89,11 @@ function explore(data) {
     })), state);
   }
 
+  function arrange() {
+    sources.arrange(byId("order").value);
+    domains.arrange(mix, byId("order").value);
+  }
+
   // The order of rows, the link and the intervals of the weights follow when the reader pauses.
   let pause = null;
   function settle() {
@@ -96,7 +101,7 @@ function explore(data) {
     pause = setTimeout(() => {
       remember(toHash(data, state));
       if (!mix) return;
-      domains.arrange(mix, byId("order").value);
+      arrange();
       resolve([], mix);
     }, SETTLED);
   }
@@ -122,8 +127,8 @@ function explore(data) {
     download("mix.json", mixRecord(data, mix));
   }
 
-  byId("order").addEventListener("change", () => mix && domains.arrange(mix, byId("order").value));
-  byId("more").addEventListener("click", () => (domains.toggle(), domains.arrange(mix, byId("order").value)));
+  byId("order").addEventListener("change", () => mix && arrange());
+  byId("more").addEventListener("click", () => (domains.toggle(), arrange()));
   byId("reset").addEventListener("click", () => ((state = startingState(data)), schedule()));
   byId("export").addEventListener("click", save);
   byId("link").addEventListener("click", () => copyLink(toHash(data, state)));
@@ -131,7 +136,7 @@ function explore(data) {
 
   introduce(data);
   follow();
-  if (mix) domains.arrange(mix, "weight");
+  if (mix) arrange();
 }
 
 explore(JSON.parse(byId("data").textContent));
