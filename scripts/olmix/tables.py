@@ -73,7 +73,7 @@ class SwarmTable:
         return self.metrics @ self.shares
 
     def weighted(self, weights: Mapping[str, float]) -> "SwarmTable":
-        """The swarm with tasks that count as much as said, 1 if not; those of weight 0 are gone."""
+        """The swarm with weighted tasks, by 1 where nothing is said; those of weight 0 are gone."""
         counted = {task: float(weights.get(task, 1.0)) for task in self.tasks}
         wrong = [task for task, weight in counted.items() if not 0 <= weight < np.inf]
         if wrong:

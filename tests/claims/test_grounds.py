@@ -10,7 +10,8 @@ from scipy import stats
 from olmix.__main__ import main
 from olmix.claims.board import judge
 from olmix.claims.grounds import ground_board, over_replicas, read_ground, write_ground
-from olmix.claims.page import HEADLINES, decided, ground_counts, refresh_page, where_it_holds
+from olmix.claims.headlines import GROUNDS, HEADLINES, found_in_words
+from olmix.claims.page import LABELS, decided, ground_counts, refresh_page, where_it_holds
 from olmix.claims.rules import NOT_DECIDABLE, NOT_MEASURED, NOT_REPRODUCED, REPRODUCED
 from olmix.claims.settings import load_claims
 from olmix.errors import OlmixError
@@ -84,7 +85,7 @@ def test_verdicts_are_kept_and_shown(tmp_path):
     text = page.read_text()
     assert text.startswith("before\n<!-- grounds -->\n| ground |")
     assert text.endswith("<!-- /grounds -->\nafter\n")
-    assert "| measured law | 1 | 0 | 0 | 22 |" in text
+    assert "in place of training | 1 | 0 | 0 | 22 |" in text
     assert "0.98 [0.951, 1.01]: **reproduced** | It holds on measured law." in text
     with pytest.raises(OlmixError, match="are by other rules"):
         refresh_page(page, SETTINGS, {"measured": kept.assign(rules="older")})
@@ -155,9 +156,40 @@ def test_claims_asked_again_have_the_later_verdict(tmp_path, capsys):
 
     text = readme.read_text()
     assert "23 claims of the paper were judged" in text and "0 are decided" in text
-    assert "| trained here | 2 | 0 | 21 | 0 |" in text
-    assert f"| C01 | {HEADLINES['C01']} | reproduced |" in text
-    assert "| C18 |" not in text and "| C18 |" in page.read_text()
+    assert "| trained here | small models, trained in a synthetic world | 2 | 0 | 21 | 0 |" in text
+    assert "Of these, 2 hold on every ground that decides them, 0 fail on every one" in text
+    assert "the grounds differ about 0, and 21 are open on all." in text
+    kept = "The share of the gain that is kept is 100 % trained here, **not decidable**."
+    assert f"| {HEADLINES['C12'].claim} (C12) | {kept} {SETTINGS.why['C12']} |" in text
+    assert "C18" not in text and "| C18 |" in page.read_text()
+
+
+def row(verdict, value=np.nan, low=np.nan, high=np.nan):
+    return pd.Series({"verdict": verdict, "value": value, "low": low, "high": high})
+
+
+def test_a_headline_says_every_number_with_its_verdict():
+    found = {
+        "tiny": row(NOT_REPRODUCED, 0.817, 0.7998, 0.834),
+        "tiny-seed1": row(NOT_REPRODUCED, 0.8, -0.05, 0.86),
+        "measured": row(NOT_DECIDABLE, 0.92, 0.54, 1.288),
+        "published": row(NOT_MEASURED),
+    }
+    assert found_in_words(HEADLINES["C12"], found) == (
+        "The share of the gain that is kept is 82 % (80 to 83) trained here and 80 % (−5 to 86) in "
+        "the second world, **not reproduced**; 92 % (54 to 129) by the measured law, "
+        "**not decidable**."
+    )
+    exact = {"elsewhere": row(REPRODUCED, 3.05, 3.05, 3.05)}
+    assert found_in_words(HEADLINES["C16"], exact) == (
+        "The steps are fewer by a factor of 3.05 on elsewhere, **reproduced**."
+    )
+    assert "nowhere" in found_in_words(HEADLINES["C16"], {"tiny": row(NOT_MEASURED)})
+
+
+def test_headlines_are_claims_and_every_ground_has_its_words():
+    assert set(HEADLINES) <= {claim.name for claim in SETTINGS.claims}
+    assert set(GROUNDS) == set(LABELS)
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/claims.md"])

@@ -40,6 +40,21 @@ def test_the_same_figure_gives_the_same_bytes(tmp_path):
     assert (tmp_path / "a.png").read_bytes()[:4] == b"\x89PNG"
 
 
+def test_nothing_is_cut_at_the_edge(tmp_path):
+    # Small letters are wider at some resolutions: measured at another, labels beyond them were cut.
+    names = [f"mt_mbpp_v2fix:typescript_{place}" for place in range(3)]
+    with style():
+        figure, axis = plt.subplots(figsize=(2, 1))
+        axis.set_xticks(range(3), names, rotation="vertical")
+        axis.set_yticks(range(3), names)
+        axis.tick_params(labelsize=5)
+        axis.set(xlabel="domain", ylabel="task")
+        save(figure, tmp_path / "a.pdf")
+    shade = plt.imread(tmp_path / "a.png")[..., :3]
+    for edge in (shade[:3], shade[-3:], shade[:, :3], shade[:, -3:]):
+        assert (edge == 1).all()
+
+
 def test_a_notice_is_written_large_over_the_figure():
     with style():
         figure, axis = plt.subplots(figsize=(3.4, 2))

@@ -179,5 +179,8 @@ def test_at_the_end_it_says_what_was_made_where_to_look_and_what_is_open(tmp_pat
     assert "look at figures/solvers.pdf" in following
     assert "Open: 2 of 3 claims are not decided (C01, C03)" in left
     assert closing_lines(made[:1], 20.0, board)[0] == "Made in 20 s: results/rq1."
-    assert len(closing_lines(made[:7], 20.0, board)) == 2, "no board was made: nothing is open"
+    assert "`snakemake claims` judges them" in closing_lines(made[:7], 20.0, board)[2]
+    assert len(closing_lines(made[:7], 20.0, None)) == 2, "one's own text: no claim is open"
+    board.write_text("id,verdict\nC01,reproduced\nC02,not measured here\n")
+    assert "none of 2 claims" in closing_lines(made, 485.0, board)[2]
     assert closing_lines([], 20.0, board) == []

@@ -34,8 +34,10 @@ NO_DRY_RUN = ("--unlock", "--archive", "--report", "--rulegraph", "scale=mine", 
 
 
 def links(page: Path) -> list[tuple[str, str]]:
-    """(path, anchor) of every link to something in the repository."""
-    found = re.findall(r"\]\(([^)\s#]*)(?:#([^)\s]*))?\)", page.read_text(encoding="utf-8"))
+    """(path, anchor) of every link to something in the repository, and of every picture."""
+    text = page.read_text(encoding="utf-8")
+    found = re.findall(r"\]\(([^)\s#]*)(?:#([^)\s]*))?\)", text)
+    found += [(path, "") for path in re.findall(r'<img src="([^"]+)"', text)]
     return [(path, anchor) for path, anchor in found if "://" not in path]
 
 

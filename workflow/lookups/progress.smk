@@ -54,7 +54,8 @@ def note_start():
 def tell_end():
     """What was made, how long it took, where to look and what is open."""
     seconds = time.time() - STARTED["at"]
-    for line in closing_lines(STARTED["made"], seconds, "results/claims.csv"):
+    board = None if SCALE.of_own_text else "results/claims.csv"
+    for line in closing_lines(STARTED["made"], seconds, board):
         tell_progress(line)
 
 

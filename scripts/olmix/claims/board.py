@@ -133,7 +133,7 @@ def _in_words(row: pd.Series) -> str:
 
 
 def with_interval(row: Mapping[str, float]) -> str:
-    """A number and its interval; an exact one alone."""
+    """A number with its interval, or the number alone where it is exact."""
     value, low, high = row["value"], row["low"], row["high"]
     if math.isnan(value):
         return "–"

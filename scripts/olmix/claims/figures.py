@@ -40,8 +40,9 @@ _AXIS = (4.85, 5.85)
 _VERDICT, _NEXT = 6.08, 0.27
 # Where the first ground's verdict with its interval stands, and how far on each other.
 _INTERVAL, _NEXT_INTERVAL = 3.80, 0.83
-# Rows above the first claim, for titles, and below the last, for the legend.
-_ABOVE, _BELOW = 1.7, 0.8
+# Rows above the first claim, for titles (those of grounds are vertical beside estimates), and below
+# the last, for the legend.
+_ABOVE, _ABOVE_GROUNDS, _BELOW = 1.7, 0.8, 0.8
 
 
 def scoreboard(
@@ -52,7 +53,7 @@ def scoreboard(
     The first verdict is that of ``scale``, whose numbers are shown; ``others`` are other grounds.
     """
     rows = len(board)
-    figure, text = _page(rows)
+    figure, text = _page(rows, _ABOVE)
     all_rows = _ABOVE + rows + _BELOW
     width = (_AXIS[1] - _AXIS[0]) / PAGE_WIDTH
     place = (_AXIS[0] / PAGE_WIDTH, _BELOW / all_rows, width, rows / all_rows)
@@ -75,7 +76,7 @@ def board_of_grounds(claims: Sequence[Claim], grounds: Mapping[str, pd.DataFrame
 
     ``grounds`` are kept verdicts by the ground's name, a row per claim.
     """
-    figure, text = _page(len(claims))
+    figure, text = _page(len(claims), _ABOVE_GROUNDS)
     _titles(text, ("", "claim", "the paper"))
     places = {name: _INTERVAL + n * _NEXT_INTERVAL for n, name in enumerate(grounds)}
     for name, across in places.items():
@@ -96,12 +97,12 @@ def board_of_grounds(claims: Sequence[Claim], grounds: Mapping[str, pd.DataFrame
     return figure
 
 
-def _page(rows: int) -> tuple[plt.Figure, plt.Axes]:
+def _page(rows: int, above: float) -> tuple[plt.Figure, plt.Axes]:
     """A figure with room for so many claims, and axes in inches across and rows down."""
-    all_rows = _ABOVE + rows + _BELOW
+    all_rows = above + rows + _BELOW
     figure = plt.figure(figsize=(PAGE_WIDTH, all_rows * _ROW_HEIGHT))
     text = figure.add_axes((0, 0, 1, 1))
-    text.set(xlim=(0, PAGE_WIDTH), ylim=(rows + _BELOW, -_ABOVE))
+    text.set(xlim=(0, PAGE_WIDTH), ylim=(rows + _BELOW, -above))
     text.axis("off")
     _legend(text, rows + _BELOW / 2)
     return figure, text

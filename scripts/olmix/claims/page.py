@@ -1,12 +1,13 @@
 """Claims on all grounds: a page with a line per claim that says where it holds, and a summary."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from olmix.claims.board import with_interval
+from olmix.claims.headlines import HEADLINES, found_in_words
 from olmix.claims.rules import (
     NOT_DECIDABLE,
     NOT_MEASURED,
@@ -28,13 +29,12 @@ LABELS = {
 }
 # Grounds whose numbers come from the authors' released runs, and worlds that repeat each other.
 REAL, WORLDS = ("measured", "published"), ("tiny", "tiny-seed1")
-# The claims of the paper's abstract and of its main figure, in short.
-HEADLINES = {
-    "C01": "Proxies of 15M parameters rank mixes as the target does",
-    "C02": "The runs that are needed grow linearly with the domains",
-    "C12": "Full mixture reuse keeps 95 % of the gain with 74 % fewer runs",
-    "C13": "Partial mixture reuse keeps 98 % of the gain with 67 % fewer runs",
-    "C16": "Partial reuse's mix needs a third of the training steps of the natural mix",
+# Where each ground's numbers come from.
+_NUMBERS_FROM = {
+    "tiny": "small models, trained in a synthetic world",
+    "tiny-seed1": "the same in another such world",
+    "measured": "laws fitted to the authors' runs, in place of training",
+    "published": "the authors' runs themselves",
 }
 _BLOCK = re.compile(r"(<!-- grounds(:summary|) -->\n).*?(<!-- /grounds\2 -->)", re.DOTALL)
 
@@ -98,17 +98,18 @@ def _board(settings: ClaimSettings, grounds: Mapping[str, pd.DataFrame]) -> str:
 
 
 def _summary(settings: ClaimSettings, grounds: Mapping[str, pd.DataFrame]) -> str:
-    """The counts, how many claims are decided, and the headlines."""
+    """How many claims hold, the counts of every ground, and the headlines with what was found."""
     verdicts = {claim.name: _verdicts(claim.name, grounds) for claim in settings.claims}
-    head = ["", "claim of the paper", *(LABELS.get(name, name) for name in grounds)]
+    head = ["the paper says", "what was found here"]
     rows = [
-        _row([name, short, *(verdicts[name].get(ground, "not run") for ground in grounds)])
-        for name, short in HEADLINES.items()
+        _row([f"{headline.claim} ({name})", _found(name, grounds, settings.why.get(name))])
+        for name, headline in HEADLINES.items()
         if name in verdicts
     ]
     return "\n".join(
         [
             f"{len(verdicts)} claims of the paper were judged by rules written down beforehand. "
+            f"{_agreement(verdicts.values())} "
             f"{sum(map(decided, verdicts.values()))} are decided on real data, or in both trained "
             "worlds alike.",
             "",
@@ -121,11 +122,32 @@ def _summary(settings: ClaimSettings, grounds: Mapping[str, pd.DataFrame]) -> st
     )
 
 
+def _agreement(verdicts: Iterable[Mapping[str, str]]) -> str:
+    """How many claims hold on all grounds that decide them, fail there, differ, or are open."""
+    final = [{*found.values()} & {REPRODUCED, NOT_REPRODUCED} for found in verdicts]
+    hold, fail = final.count({REPRODUCED}), final.count({NOT_REPRODUCED})
+    differ, undecided = final.count({REPRODUCED, NOT_REPRODUCED}), final.count(set())
+    return (
+        f"Of these, {hold} hold on every ground that decides them, {fail} fail on every one, "
+        f"the grounds differ about {differ}, and {undecided} are open on all."
+    )
+
+
+def _found(name: str, grounds: Mapping[str, pd.DataFrame], why: str | None) -> str:
+    """What was found of a headline: numbers, verdicts, and why we think so."""
+    rows = {ground: table.loc[name] for ground, table in grounds.items() if name in table.index}
+    words = found_in_words(HEADLINES[name], rows)
+    return f"{words} {why}" if why else words
+
+
 def _counts(grounds: Mapping[str, pd.DataFrame]) -> str:
-    """A row per ground: how many claims have each verdict there."""
-    lines = ["| ground | " + " | ".join(VERDICTS) + " |", "| --- |" + " --- |" * len(VERDICTS)]
+    """A row per ground: where its numbers come from, how many claims have each verdict there."""
+    head = ["ground", "its numbers come from", *VERDICTS]
+    lines = [_row(head), "|" + " --- |" * len(head)]
     for name, row in ground_counts(grounds).iterrows():
-        lines.append(f"| {LABELS.get(str(name), name)} | " + " | ".join(map(str, row)) + " |")
+        ground = str(name)
+        cells = [LABELS.get(ground, ground), _NUMBERS_FROM.get(ground, f"the scale {ground}")]
+        lines.append(_row([*cells, *map(str, row)]))
     return "\n".join(lines)
 
 

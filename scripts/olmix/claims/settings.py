@@ -15,7 +15,7 @@ __all__ = ["Claim", "ClaimSettings", "Part", "load_claims"]
 
 @dataclass(frozen=True)
 class Part:
-    """One thing a claim says: what is measured, the bound it is judged by, why that bound."""
+    """A part of a claim: what is measured, the bound it is judged by, and why that bound."""
 
     what: str
     bound: Bound

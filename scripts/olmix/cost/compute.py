@@ -210,7 +210,7 @@ class RunCost:
 
     @property
     def _on_node(self) -> int:
-        """Processes on each node."""
+        """How many processes a run starts on each node."""
         return self.processes // self.model.get("nodes", 1)
 
     def _minutes(self, hours: float) -> int:

@@ -201,7 +201,7 @@ def cost_lines(scale: str, cost: StudyCost, *, trained: bool = True) -> list[str
 
 
 def _measured_lines(cost: StudyCost) -> list[str]:
-    """Which models the numbers are measured for, not assumed."""
+    """The models whose speed was measured rather than assumed, as lines of the report."""
     names = [name for name, run in cost.runs.items() if run.measured is not None]
     if not names:
         return ["`snakemake preflight` measures what is assumed."]

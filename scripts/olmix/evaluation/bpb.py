@@ -106,7 +106,7 @@ def gold_nats(
 
 
 def summarise(suite: Suite, bpb: np.ndarray, counts: dict[str, int]) -> dict[str, Any]:
-    """From BPB of each instance (tasks one after another) to tasks, families and the average."""
+    """BPB of tasks, families and the average, from each instance's (tasks one after another)."""
     values: dict[str, float] = {}
     start = 0
     for name, count in counts.items():

@@ -154,7 +154,7 @@ class SuiteWriter:
         self._entries: list[dict[str, Any]] = []
 
     def __enter__(self) -> "SuiteWriter":
-        """Start; a suite that was in the folder is one no longer."""
+        """Start writing: a suite that was in the folder is none from here on."""
         (self._folder / "suite.json").unlink(missing_ok=True)
         return self
 

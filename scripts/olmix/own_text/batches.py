@@ -28,7 +28,7 @@ class Batch:
 
     @property
     def bytes(self) -> int:
-        """The size of all its files on disk."""
+        """The size on disk of all the batch's files."""
         return sum(map(file_size, self.files))
 
 

@@ -84,7 +84,7 @@ def find_changes(before: Mapping[str, ContentPrint], after: Mapping[str, Content
 
 
 def _parts(whole: ContentPrint, new: Mapping[str, ContentPrint]) -> tuple[str, ...]:
-    """The new domains that hold together what one held; none if there are no such."""
+    """The new domains that together hold what one domain held, or none."""
     small = {
         name: content for name, content in new.items() if 0 < content.documents <= whole.documents
     }

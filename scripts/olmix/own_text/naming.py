@@ -36,7 +36,7 @@ def plain_name(name: str) -> str:
 
 
 def domains_of_folder(folder: str | Path) -> dict[str, Path]:
-    """Domain -> its sub-folder or file; hidden ones are left out."""
+    """The sub-folder or file of each domain; hidden ones are left out."""
     folder = Path(folder)
     if not folder.is_dir():
         kind = "is a file" if folder.exists() else "no such folder"
@@ -55,7 +55,7 @@ def domains_of_folder(folder: str | Path) -> dict[str, Path]:
 
 
 def domains_of_patterns(options: Iterable[str]) -> dict[str, list[str]]:
-    """Domain -> its patterns, from ``NAME=GLOB`` options; a name may come several times.
+    """The patterns of each domain, from ``NAME=GLOB`` options; a name may come several times.
 
     Patterns come out absolute: the next command may be called from another folder.
     """
@@ -76,7 +76,7 @@ def domains_of_patterns(options: Iterable[str]) -> dict[str, list[str]]:
 
 
 def matching_patterns(options: Iterable[str]) -> dict[str, list[str]]:
-    """`domains_of_patterns`, refused where no file matches."""
+    """What `domains_of_patterns` gives, refused where a pattern matches no file."""
     found = domains_of_patterns(options)
     for name, patterns in found.items():
         if not domain_files(patterns):

@@ -54,7 +54,7 @@ class Found:
 
     @property
     def left_out(self) -> str | None:
-        """Why it takes no part in the mix; None if it does."""
+        """Why the domain takes no part in the mix, or None if it does."""
         if not self.survey.documents:
             return "holds no text"
         if self.survey.bytes < SMALLEST_BYTES:
@@ -87,7 +87,7 @@ def look_at_target(
 
 
 def target_folders(folder: Path) -> dict[str, Path]:
-    """Task -> its folder, for the folder that says what the mix is for."""
+    """The folder of each task, below the folder that says what the mix is for."""
     if not folder.is_dir():
         raise OlmixError(f"--target {folder}: no such folder")
     folders = {name: place for name, place in domains_of_folder(folder).items() if place.is_dir()}

@@ -93,7 +93,7 @@ class Sample:
                 self._lower(self.limit // 2)
 
     def merge(self, other: "Sample") -> None:
-        """Count all that another sample counted."""
+        """Add to these counts all that another sample counted."""
         self._lower(min(self.limit, other.limit))
         for document, times in other.counts.items():
             self.add(document, times)

@@ -100,7 +100,7 @@ class Project:
     root: Path = field(default_factory=lambda: REPOSITORY)
 
     def __post_init__(self) -> None:
-        """Refuse a name that cannot be a scale's."""
+        """Refuse a project whose name could not be a scale's."""
         check_name(self.name, "--name")
         if self.name != self.name.lower():
             raise OlmixError(f"--name {self.name}: expected lower-case letters, digits, '_', '-'")
@@ -127,7 +127,7 @@ class Project:
 
     @property
     def corpus(self) -> Path:
-        """The tokenised domains."""
+        """The folder of the tokenised domains."""
         return self.data / "corpus"
 
     def shards(self, stored: str) -> Path:

@@ -44,7 +44,7 @@ class ModelSize:
 
     @property
     def run_seconds(self) -> float:
-        """What one run takes, scored."""
+        """Seconds that one run takes, its scoring included."""
         return self.tokens / self.speed.tokens_per_second + self.speed.evaluation_seconds
 
     @property

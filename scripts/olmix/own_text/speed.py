@@ -33,12 +33,12 @@ class Devices:
 
     @property
     def on_gpu(self) -> bool:
-        """Whether they are GPUs."""
+        """Whether the devices are GPUs."""
         return self.kind != "cpu"
 
     @property
     def unit(self) -> str:
-        """What one device is called."""
+        """What one of the devices is called in a sentence."""
         return "GPU" if self.on_gpu else "core"
 
     def __str__(self) -> str:
@@ -80,7 +80,7 @@ class Stopwatch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """End the processes."""
+        """End the processes that measure."""
         self._pool.shutdown(cancel_futures=True)
 
     def measure(

@@ -183,7 +183,7 @@ def _old_names(found: Mapping[str, Found], changes: Changes) -> dict[str, Found]
 
 
 def _next_version(name: str, stages: Sequence[StageRecord]) -> str:
-    """One more than any version of the name so far: its text is another one."""
+    """The version of a domain whose text is new: one more than any of its name so far."""
     known = [stage.domains[name] for stage in stages if name in stage.domains]
     return str(1 + max((int(d.version) for d in known if d.left_out is None), default=0))
 

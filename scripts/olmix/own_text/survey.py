@@ -32,7 +32,7 @@ class Candidate:
 
     @property
     def prints(self) -> DocumentPrints:
-        """Its print and the one that its near copies share."""
+        """The document's print, and the one that its near copies share."""
         return document_prints(self.text)
 
 

@@ -59,13 +59,13 @@ class Preflight:
 
     @cached_property
     def expected(self) -> dict[str, RunCost]:
-        """Every model's run by the assumptions."""
+        """The cost of every model's run, by what was assumed."""
         machine = Machine.from_dict(self.hardware)
         return {name: RunCost(name, self.models[name], machine) for name in self.measured}
 
     @cached_property
     def found(self) -> dict[str, RunCost]:
-        """Every model's run by the measurements."""
+        """The cost of every model's run, by what was measured."""
         every = {name: self._entry(name) for name in self.measured}
         machine = Machine.from_dict(dict(self.hardware) | {"measured": every})
         return {name: RunCost(name, self.models[name], machine) for name in self.measured}

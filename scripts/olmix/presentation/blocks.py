@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from olmix.errors import OlmixError
+from olmix.presentation.wording import percent
 from olmix.questions.updates.plan import MULTIPLIER
 from olmix.study.chain import Chain
 from olmix.updates.strategies import (
@@ -44,8 +45,9 @@ def main(numbers: Mapping[str, Any]) -> str:
         entry = updates["strategies"].get(name)
         if entry:
             gain = f"+{entry['improvement']:.1f} % ({entry['low']:.1f} to {entry['high']:.1f})"
-            kept = f"{entry['share_of_full_recomputation']:.0%}"
-            rows.append([label, gain, kept, f"{entry['proxy_runs']} (−{entry['fewer_runs']:.0%})"])
+            kept = percent(entry["share_of_full_recomputation"])
+            spent = f"{entry['proxy_runs']} (−{percent(entry['fewer_runs'])})"
+            rows.append([label, gain, kept, spent])
     columns = ("strategy", "gain over natural (over seeds)", "of the full gain", "proxy runs")
     table = _table(columns, rows)
     times = updates.get("data_efficiency")

@@ -77,5 +77,6 @@ def bpb_dots(
     low, high = heights.min() - (half or 0), heights.max() + (half or 0)
     room = 0.1 * max(high - low, 0.004 * abs(high))
     axis.set_ylim(low - room, high + room)
+    axis.locator_params(axis="y", nbins=6)
     axis.set_xlim(-0.5, len(heights) - 0.2)
     axis.set_xticks(range(len(heights)), labels)

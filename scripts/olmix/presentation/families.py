@@ -6,7 +6,10 @@ import pandas as pd
 from olmix.errors import OlmixError
 from olmix.regressors import FAMILIES, Family
 
-__all__ = ["drawn_families", "family_curves"]
+__all__ = ["drawn_families", "family_curves", "family_legend"]
+
+# A page is no wider than this many families beside each other.
+_LEGEND_COLUMNS = 4
 
 
 def drawn_families(frame: pd.DataFrame) -> list[Family]:
@@ -30,3 +33,10 @@ def family_curves(axis: plt.Axes, frame: pd.DataFrame, *, x: str, y: str) -> Non
             label=f"{family.label} (ours)" if family.ours else family.label,
             linestyle="--" if family.ours else "-",
         )  # fmt: skip
+
+
+def family_legend(figure: plt.Figure, axis: plt.Axes) -> None:
+    """The families of a panel's curves above the whole figure, in rows."""
+    handles, labels = axis.get_legend_handles_labels()
+    columns = min(len(labels), _LEGEND_COLUMNS)
+    figure.legend(handles, labels, loc="outside upper center", ncols=columns)

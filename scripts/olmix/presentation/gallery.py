@@ -1,4 +1,4 @@
-"""The pictures and numbers of README.md and docs/: small PNGs, and numbers.json beside them.
+"""The pictures and numbers of README.md and docs/: PNGs, and numbers.json beside them.
 
 `snakemake gallery` writes both from the results, and then the blocks of `olmix.presentation.blocks`
 from the numbers.
@@ -17,15 +17,11 @@ from olmix.presentation.captions import finding
 
 __all__ = ["cost_column", "result_numbers", "shrink", "time_spent"]
 
-# Figures are saved at 200 dots per inch.
-_SHRINK = 110 / 200
-
 
 def shrink(source: Path, out: Path) -> None:
-    """A figure as a small PNG, in the figure's own colours."""
+    """A figure's pixels as a small PNG: no transparency, and nothing blurred by another size."""
     with Image.open(source) as image:
-        size = [round(length * _SHRINK) for length in image.size]
-        small = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
+        small = image.convert("RGB")
     with replacing(out) as temporary:
         small.save(temporary, optimize=True)
 

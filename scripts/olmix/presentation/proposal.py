@@ -67,7 +67,7 @@ def plot_fit(
                 )
             low, high = axis.get_xlim()
             axis.plot([low, high], [low, high], color="black", linewidth=0.5)
-            title = _short(surrogate.outputs[index], 21)
+            title = _short(surrogate.outputs[index], 19)
             axis.set_title(f"{title}\nr = {correlation[index]:.2f}", fontsize=4.5, pad=2)
             axis.tick_params(labelsize=4.5, length=1.5, pad=1)
             axis.locator_params(nbins=3)

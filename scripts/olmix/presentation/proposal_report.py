@@ -59,7 +59,7 @@ def write_mix_csv(
 
 
 def write_sweep_csv(path: str | Path, points: Sequence[SweepPoint]) -> None:
-    """One row per λ: predicted BPB, distance from the prior, then every weight."""
+    """Write a row per λ: predicted BPB, distance from the prior, then every weight."""
     names = points[0].proposal.mix.names
     with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

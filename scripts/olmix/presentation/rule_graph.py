@@ -24,7 +24,7 @@ COLOURS = {
 
 
 def read_arrows(dot: str) -> set[tuple[str, str]]:
-    """From rule to rule what ``snakemake --dag dot`` prints, but for what follows from the rest."""
+    """The arrows between rules that ``snakemake --dag dot`` draws, less those that others imply."""
     rules = dict(re.findall(r'^\s*(\d+)\s*\[label = "(\w+)', dot, re.MULTILINE))
     needs: dict[str, set[str]] = {job: set() for job in rules}
     for before, after in re.findall(r"^\s*(\d+) -> (\d+)\s*$", dot, re.MULTILINE):

@@ -2,11 +2,16 @@
 
 import matplotlib.pyplot as plt
 import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.container import ErrorbarContainer
 
 from olmix.paths import CONFIG
 from olmix.updates.strategies import STRATEGIES, strategy_of
 
-__all__ = ["improvement_against_runs", "side_by_side"]
+__all__ = ["GAIN", "improvement_against_runs", "point_legend", "side_by_side"]
+
+# What is on the y axis wherever mixes are compared with natural.
+GAIN = "improvement over natural (% of BPB)"
 
 # A star is drawn smaller than other markers of its size.
 _SIZES = {"*": 9}
@@ -38,7 +43,16 @@ def improvement_against_runs(axis: plt.Axes, frame: pd.DataFrame, seeds: pd.Data
         axis.scatter(dots["place"], dots["improvement"], s=4, color=strategy.colour, alpha=0.5)
     _draw_papers(axis, frame)
     axis.set_xlabel("proxy runs over all updates")
-    axis.set_ylabel("improvement over natural (%)")
+    axis.set_ylabel(GAIN)
+
+
+def point_legend(axis: plt.Axes) -> tuple[list[Artist], list[str]]:
+    """Marks and labels for a legend; of points with error bars the mark alone, which bars hide."""
+    handles, labels = axis.get_legend_handles_labels()
+    marks = [
+        handle.lines[0] if isinstance(handle, ErrorbarContainer) else handle for handle in handles
+    ]
+    return marks, labels
 
 
 def _draw_papers(axis: plt.Axes, frame: pd.DataFrame) -> None:

@@ -1,6 +1,7 @@
 """How numbers and names are written in sentences."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from olmix.files import read_json
@@ -8,6 +9,7 @@ from olmix.regressors import FAMILIES
 from olmix.updates.strategies import STRATEGIES
 
 __all__ = [
+    "captions_by_level",
     "difference",
     "domain_label",
     "interval",
@@ -82,6 +84,20 @@ def repeated(answer: Path) -> str:
         f" BPB is the mean of {repeats} data orders, with a 95 % interval from the scatter of all "
         "mixes' runs."
     )
+
+
+def captions_by_level(
+    shown: str, found: Callable[[Path, str], str]
+) -> tuple[Callable[[Path], str], Callable[[Path], str]]:
+    """The captions of a figure that is drawn twice, over topics and over sources.
+
+    ``shown`` is what both show; ``found(answer, level)`` says what was found at a level.
+    """
+
+    def caption(answer: Path, level: str) -> str:
+        return f"{shown}{repeated(answer)} {found(answer, level)}"
+
+    return partial(caption, level="topics"), partial(caption, level="sources")
 
 
 def difference(value: float, digits: int = 3) -> str:

@@ -34,7 +34,7 @@ class Solver:
     compared: bool = False
 
     def function(self) -> Callable[..., Any]:
-        """The function that solves."""
+        """The solver's function, imported when it is asked for."""
         module, _, attribute = self.path.rpartition(".")
         return getattr(import_module(module), attribute)
 

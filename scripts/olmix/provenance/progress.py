@@ -30,6 +30,10 @@ __all__ = [
 PROXIES, TARGETS = "proxies", "targets"
 # So many outputs are named at the end, the others counted.
 _NAMED = 6
+_NOT_JUDGED = (
+    "Open: which claims of the paper hold here; `snakemake claims` judges them, and docs/claims.md "
+    "has the verdicts so far."
+)
 
 
 @dataclass(frozen=True)
@@ -156,29 +160,37 @@ class Progress:
         return " · ".join(parts)
 
 
-def closing_lines(made: Sequence[str], seconds: float, board: str | Path) -> list[str]:
+def closing_lines(made: Sequence[str], seconds: float, board: str | Path | None) -> list[str]:
     """What the workflow says at its end: what was made, where to look, what is still open.
 
-    ``made`` are the outputs a person asked for or reads, ``board`` is the table of the claims.
+    ``made`` are the outputs a person asked for or reads, ``board`` is the table of the claims: None
+    where the paper's claims are not what the workflow is about.
     """
     if not made:
         return []
     more = f" and {len(made) - _NAMED} more" if len(made) > _NAMED else ""
-    lines = [f"Made in {_duration(seconds)}: {', '.join(made[:_NAMED])}{more}."]
     looked = next((path for path in made if path.endswith((".pdf", ".html"))), made[0])
-    lines.append(
+    lines = [
+        f"Made in {_duration(seconds)}: {', '.join(made[:_NAMED])}{more}.",
         f"Next: look at {looked}; `python -m olmix provenance {looked}` says how it was made, and "
-        "`make report` puts everything on one page."
-    )
-    if str(board) in made:
-        with Path(board).open(newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
-        left = [row["id"] for row in rows if row["verdict"] == "not decidable"]
-        lines.append(
-            f"Open: {len(left)} of {len(rows)} claims are not decided ({', '.join(left)});"
-            f" {Path(board).with_suffix('.md')} says why."
-        )
+        "`make report` puts everything on one page.",
+    ]
+    if board is not None:
+        lines.append(_open_claims(Path(board)) if str(board) in made else _NOT_JUDGED)
     return lines
+
+
+def _open_claims(board: Path) -> str:
+    """Which claims the board that was made leaves open."""
+    with board.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    left = [row["id"] for row in rows if row["verdict"] == "not decidable"]
+    if not left:
+        return f"Open: none of {len(rows)} claims; {board.with_suffix('.md')} has the verdicts."
+    return (
+        f"Open: {len(left)} of {len(rows)} claims are not decided ({', '.join(left)});"
+        f" {board.with_suffix('.md')} says why."
+    )
 
 
 def _duration(seconds: float) -> str:

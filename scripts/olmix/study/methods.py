@@ -57,11 +57,11 @@ class MixingMethod:
 
     @property
     def proposer(self) -> str:
-        """Its solver without the KL term: a name of `olmix.proposers.SOLVERS`."""
+        """The method's solver without the KL term: a name of `olmix.proposers.SOLVERS`."""
         return "exact" if self.solver == _EXACT_KL else self.solver
 
     def proposal(self, name: str, swarm: str, scale: Scale) -> ProposalSpec:
-        """What it proposes on a swarm, with the scale's kl and repetition where it has them."""
+        """What the method proposes on a swarm, by the scale's kl and repetition if it has them."""
         return ProposalSpec(
             name,
             swarm,

@@ -109,7 +109,7 @@ class Plan:
         return replace(self.methods[OLMIX_BASE].proposal(name, swarm, self.scale), **changes)
 
     def asked(self, strategies: Iterable[Strategy]) -> list[Strategy]:
-        """Those of some strategies that are the paper's, and ours where the scale wants them."""
+        """Of some strategies the paper's, and ours where the scale wants them."""
         return [strategy for strategy in strategies if strategy.paper or self.scale.ours]
 
     def topics(self) -> str:

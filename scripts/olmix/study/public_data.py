@@ -163,7 +163,7 @@ def data_plan(data: PublicData) -> str:
 
 
 def lacking_files(data: PublicData, steps: Iterable[str], sources: Iterable[str]) -> list[str]:
-    """What jobs would not find that the settings name: a sentence for each file or folder.
+    """Sentences for each file or folder that the settings name and that jobs would not find.
 
     ``steps`` are the rules that have jobs at hand, ``sources`` those that are tokenised.
     """

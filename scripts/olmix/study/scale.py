@@ -44,7 +44,7 @@ class Scale:
 
     @property
     def of_own_text(self) -> bool:
-        """Whether it is about somebody's own text, as `python -m olmix init` writes them."""
+        """Whether the scale is about somebody's own text, as `python -m olmix init` writes them."""
         return "mix" in self.content
 
     @property
@@ -54,7 +54,7 @@ class Scale:
 
     @property
     def rehearses(self) -> bool:
-        """Whether its public texts come from a hub that the workflow makes itself."""
+        """Whether the scale's public texts come from a hub that the workflow makes itself."""
         public = self["data"].get("public", {})
         return public.get("hub") == f"results/{self.name}/hub"
 

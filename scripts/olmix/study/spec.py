@@ -123,7 +123,7 @@ class StudySpec:
 
     @property
     def mixes(self) -> tuple[str, ...]:
-        """The names of all its mixes."""
+        """The names of all the study's mixes."""
         return (*(p.name for p in self.proposals), *(mix.name for mix in self.fixed))
 
     @property

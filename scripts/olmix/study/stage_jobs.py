@@ -47,7 +47,7 @@ class StageJobs:
 
     @property
     def request(self) -> dict[str, Any]:
-        """What that method asks of every mix: kl, repetition, and requested tokens by label."""
+        """What the stage's method asks of every mix: kl, repetition, requested tokens by label."""
         system, scale = self.updates.system, self.all.plan.scale
         if system is not None:
             repetition = scale["repetition"] if system.repetition_constraint else None

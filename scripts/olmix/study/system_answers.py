@@ -36,7 +36,7 @@ class RoundRuns:
 
 @dataclass(frozen=True)
 class RunsSoFar:
-    """What systems answer from.
+    """The runs so far that systems answer from.
 
     ``rounds`` are the runs of rounds by swarm (None for a round without any), ``runs`` the folder
     of a swarm's one run, ``families`` the tasks'.

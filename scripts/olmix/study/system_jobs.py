@@ -89,12 +89,12 @@ class RoundJob:
 
     @property
     def stage(self) -> str:
-        """The stage whose domains its mixes are over."""
+        """The stage whose domains the job's mixes are over."""
         return self._stage.stage if self._stage else TOPICS.stage
 
     @property
     def chains(self) -> list[tuple[dict[str, Any], int]]:
-        """The chains of updates that it is for, each with its runs; none for a whole method."""
+        """The chains of updates that the job is for, with their runs; none for a whole method."""
         return self._stage.asked(self.spec.number) if self._stage else []
 
     @property
@@ -160,7 +160,7 @@ class AnswersJob:
 
     @property
     def answers(self) -> list[dict[str, Any]]:
-        """Each answer with its system and what that is told."""
+        """Each answer with its system, and what the system is told."""
         plan, rows = self.all.plan, []
         for answer in plan.answers.values():
             system = plan.systems[answer.system]

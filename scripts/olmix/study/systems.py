@@ -54,7 +54,7 @@ _KINDS: dict[type, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
 
 @dataclass(frozen=True)
 class System:
-    """One system; `config/methods/doremi.yaml` and `climb.yaml` explain the keys."""
+    """A mixing system; `config/methods/doremi.yaml` and `climb.yaml` explain the keys."""
 
     name: str
     label: str
@@ -69,22 +69,22 @@ class System:
 
     @property
     def kind(self) -> type:
-        """The kind of its algorithm: a class of `olmix.systems.kinds`."""
+        """The kind of the system's algorithm: a class of `olmix.systems.kinds`."""
         return _kind(self.algorithm)
 
     @property
     def way(self) -> str:
-        """How it comes to its mix, in a word or two."""
+        """How the system comes to its mix, in a word or two."""
         return _KINDS[self.kind][0]
 
     @property
     def needs_training(self) -> bool:
-        """Whether it looks into runs, and not only at what they measured."""
+        """Whether the system looks into runs, and not only at what they measured."""
         return self.kind in (FromModel, MovingWeights, MovingMix)
 
     @property
     def lacks(self) -> str:
-        """What it needs that is not installed; empty if nothing."""
+        """What the system needs that is not installed; empty if nothing."""
         return lacks(self.algorithm)
 
     def too_short(self, scale: Scale, domains: int) -> str:
@@ -100,14 +100,14 @@ class System:
         return round_sizes(self.runs_per_domain, domains, most_rounds)
 
     def settings_at(self, scale: Scale) -> dict[str, Any]:
-        """The settings of its algorithm, with no more rounds than the scale allows."""
+        """The settings of the system's algorithm, with no more rounds than the scale allows."""
         most, settings = scale["methods"]["most_rounds"], dict(self.settings)
         if most is not None and "rounds" in settings:
             settings["rounds"] = min(settings["rounds"], most)
         return settings
 
     def spends(self, scale: Scale, domains: int) -> list[Spent]:
-        """What it trains besides the target run, at most."""
+        """What the system trains besides the target run, at most."""
         if self.kind is Rounds:
             runs = sum(self.round_sizes(domains, scale["methods"]["most_rounds"]))
             return [Spent(str(self.proxy_size), runs)]

@@ -44,7 +44,7 @@ class Group:
         return f"{self.name}-target"
 
     def at(self, stage: str) -> str:
-        """The name of its work at a stage: the swarm of its own runs there, and its mixes."""
+        """The name of a chain's work at a stage: the swarm of its own runs there, and its mixes."""
         return f"{self.name}-{stage}"
 
     def probe(self, stage: str) -> str:

@@ -64,7 +64,7 @@ class SwarmDistribution:
 
 @dataclass(frozen=True)
 class SwarmReport:
-    """How the sampling went.
+    """How the sampling of a swarm went: what was tried, accepted and refused.
 
     ``acceptance_rate`` is the share of the ``tries`` candidates that met every demand;
     ``coverage`` says in how many mixes each domain has weight; ``swapped`` counts the mixes that
@@ -275,7 +275,7 @@ class _Candidates:
 
 
 class _Screen:
-    """Lets through the candidates that meet every demand, and remembers why others did not."""
+    """A screen that lets through candidates that meet every demand, and counts why others fail."""
 
     def __init__(
         self,

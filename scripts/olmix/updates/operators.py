@@ -77,14 +77,14 @@ class Add(Operator):
     domains: tuple[Domain, ...]
 
     def apply(self, domains: DomainSet) -> DomainSet:
-        """Append the new domains."""
+        """The domain set with the new domains appended."""
         for domain in self.domains:
             if domain.name in domains:
                 raise OlmixError(f"add: domain '{domain.name}' is already in the set")
         return DomainSet(domains.domains + self.domains)
 
     def represent(self, mix: Mix, domains: DomainSet) -> Mix:
-        """The same run, with weight 0 on the new domains."""
+        """An old run on the new domain set: it has weight 0 on the new domains."""
         return mix.aligned(self.apply(domains).names)
 
 
@@ -95,7 +95,7 @@ class Remove(Operator):
     names: tuple[str, ...]
 
     def apply(self, domains: DomainSet) -> DomainSet:
-        """Leave out the named domains."""
+        """The domain set without the named domains."""
         for name in self.names:
             _check_known("remove", name, domains)
         kept = tuple(domain for domain in domains if domain.name not in self.names)
@@ -104,7 +104,7 @@ class Remove(Operator):
         return DomainSet(kept)
 
     def represent(self, mix: Mix, domains: DomainSet) -> Mix | None:
-        """The same run, unless it used a removed domain."""
+        """An old run on the new domain set, unless it used a removed domain."""
         if set(self.names) & set(mix.support):
             return None
         return mix.aligned(self.apply(domains).names)
@@ -168,7 +168,7 @@ class Revise(Operator):
         return DomainSet(tuple(new if domain == old else domain for domain in domains))
 
     def represent(self, mix: Mix, domains: DomainSet) -> Mix | None:
-        """The same run, unless it used the old contents."""
+        """An old run on the new domain set, unless it used the old contents."""
         return None if self.name in mix.support else mix.aligned(domains.names)
 
 
@@ -179,7 +179,7 @@ class Update(Operator):
     operators: tuple[Operator, ...]
 
     def apply(self, domains: DomainSet) -> DomainSet:
-        """Apply each in turn."""
+        """The domain set after each operator in turn."""
         for operator in self.operators:
             domains = operator.apply(domains)
         return domains

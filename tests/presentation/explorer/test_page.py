@@ -13,7 +13,7 @@ from olmix.presentation.explorer.content import Exploration
 from olmix.presentation.explorer.page import write_explorer
 from olmix.proposers.exact import propose_exact
 from olmix.proposers.proposal import Request, read_mix
-from olmix.proposers.uncertainty import refitted
+from olmix.proposers.uncertainty import Refits, refitted
 from olmix.regressors import regressor_from_dict
 from olmix.regressors.surrogate import Surrogate, fit_surrogate
 
@@ -222,6 +222,35 @@ def test_agrees_for_curved_laws_and_says_what_each_law_predicts(
     assert "no interval" in page.text("#gain-interval")
 
 
+def test_an_interval_of_several_laws_spans_those_of_each(
+    opened, exploration, general_law, with_terms
+):
+    base = exploration(12, 8)
+    refits = [
+        tuple(replace(term, linear=factor * term.linear) for term in general_law)
+        for factor in (0.9, 1.0, 1.1)
+    ]
+    model, *replicates = (
+        with_terms(terms, base.surrogate.domains) for terms in (general_law, *refits)
+    )
+    families = {"all": list(model.outputs)}
+    base = replace(base, surrogate=model, replicates=replicates, families=families)
+    page = opened(base).open().settle()
+    found = page.take()
+    mixes = np.array([base.natural.weights, found["weights"]])
+    gains = []
+    for terms in refits:
+        together = sum(term.weight * term.predict(mixes) for term in terms)
+        averages = [values.mean(1) for values in (together, *(t.predict(mixes) for t in terms))]
+        gains.append([1 - after / before for before, after in averages])
+    low, high = np.quantile(gains, [0.05, 0.95], axis=0)
+    assert low.argmin() != 0
+    assert high.argmax() != 0
+    expected = (low.min(), high.max())
+    assert found["made_from"]["bootstrap"]["gain"] == pytest.approx(expected, abs=1e-5)
+    assert "of 3 refits on resampled runs, over the laws" in page.text("#gain-interval")
+
+
 def test_agrees_for_an_ensemble_that_was_fitted(opened, make_world):
     world = make_world(8, 5, seed=2)
     swarm = world.swarm(60, seed=0, noise=0.01)
@@ -235,10 +264,11 @@ def test_agrees_for_an_ensemble_that_was_fitted(opened, make_world):
     for state, changed in (({}, {}), ({"kl": 0, "k": 2}, {"kl": 0.0, "repetition": 2.0})):
         found = page.open(**state).settle().take()
         assert_agrees(found, *exact_answer(base, **changed))
-        mixes = np.array([base.natural.weights, found["weights"]])
-        gains = [1 - after / before for before, after in (m.average(mixes) for m in models)]
-        expected = np.quantile(gains, [0.05, 0.95])
-        assert found["made_from"]["bootstrap"]["gain"] == pytest.approx(expected, abs=1e-5)
+        # The interval that `fit` prints: it spans those of the single laws.
+        mix = Mix(base.surrogate.domains, np.array(found["weights"]))
+        expected = Refits.of(models, mix, base.natural, base.level)
+        low, high = expected.gain_interval()
+        assert found["made_from"]["bootstrap"]["gain"] == pytest.approx((low, high), abs=1e-5)
 
 
 def test_the_download_is_a_mix_like_the_librarys(opened, exploration, tmp_path):
@@ -304,6 +334,24 @@ def test_what_is_shown_is_what_is_downloaded(opened, exploration):
     order = [t for tasks in base.families.values() for t in tasks]
     places = [base.surrogate.outputs.index(task) for task in order]
     assert shown == [f"{before[i]:.3f} → {after[i]:.3f}" for i in places]
+
+
+def test_sources_and_domains_are_in_the_order_that_was_chosen(opened, exploration):
+    names = [f"{source}:{number}" for source in "abc" for number in range(3)]
+    base = exploration(9, 6, names=names)
+    page = opened(base).open().settle()
+    weights = dict(zip(names, page.take()["weights"], strict=True))
+    shares = {source: sum(weights[f"{source}:{n}"] for n in range(3)) for source in "abc"}
+
+    def shown(table):
+        return [row.text.split()[0] for row in page.all(f"#{table} tbody tr")]
+
+    assert shown("sources") == sorted(shares, key=lambda source: -shares[source])
+    assert shown("domains") == sorted(names, key=lambda name: -weights[name])
+    page.find("#order option[value=source]").click()
+    page.settle()
+    assert shown("sources") == list("abc")
+    assert shown("domains") == names
 
 
 def test_the_keyboard_moves_everything(opened, exploration):

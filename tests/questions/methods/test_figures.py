@@ -46,7 +46,7 @@ def test_a_method_that_loses_far_more_than_others_gain_is_an_arrow(tmp_path):
     frame.to_csv(tmp_path / "methods.csv", index=False)
     with style():
         axis = methods(tmp_path).axes[0]
-    assert "1: -118 %" in [text.get_text() for text in axis.texts]
+    assert "1: −118 %" in [text.get_text() for text in axis.texts]
     assert axis.get_ylim()[0] > -30
 
 

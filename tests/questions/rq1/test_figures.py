@@ -23,7 +23,9 @@ def answer(tmp_path):
             for n, size in enumerate(sizes) for output in ("average", "maths")
         ]
     ).to_csv(tmp_path / "correlations.csv", index=False)  # fmt: skip
-    write_json(tmp_path / "summary.json", {"parameters": {"1m": 6640, "15m": 15440}})
+    write_json(
+        tmp_path / "summary.json", {"parameters": {"1m": 6640, "15m": 15440, "target": 99300}}
+    )
     return tmp_path
 
 
@@ -38,7 +40,7 @@ def test_a_panel_per_size_with_the_parameters_there_really_are(answer, tmp_path)
             "30M: ρ = 1.00 [0.50, 0.99]",
         ]
         assert figure.get_supxlabel() == "average BPB of the proxy"
-        assert figure.get_supylabel() == "average BPB of the target"
+        assert figure.get_supylabel() == "average BPB of the target (99k)"
         points = shown[1].collections[0].get_offsets()
         assert np.asarray(points) == pytest.approx(
             np.array([[1.6, 0.6], [1.7, 0.7], [1.9, 0.9], [2.0, 1.0]])

@@ -64,3 +64,5 @@ def test_a_panel_per_number_of_domains(answer):
     assert [axis.get_title() for axis in figure.axes] == ["m = 2 domains", "m = 4 domains"]
     assert all(len(axis.get_lines()) == len(FAMILY_LABELS) for axis in figure.axes)
     assert len(figure.legends[0].get_texts()) == len(FAMILY_LABELS)
+    width = figure.legends[0].get_window_extent().width
+    assert width < figure.bbox.width, "a legend no wider than the page"

@@ -11,6 +11,7 @@ from olmix.presentation.style import style
 from olmix.questions.budgets import figures as budgets
 from olmix.questions.updates import figures as updates
 from olmix.questions.updates.answer import by_strategy
+from olmix.updates.strategies import strategy_of
 
 STRATEGIES = {"full_recomputation": (1, 2, 3), "swarm_reuse": (3,), "partial_mixture_reuse": (3,)}
 
@@ -58,9 +59,12 @@ def test_improvement_against_runs(main):
         "partial mixture reuse": ([320], [5.25]),
     }
     assert axis.get_xlabel() == "proxy runs over all updates"
-    assert axis.get_ylabel() == "improvement over natural (%)"
+    assert axis.get_ylabel() == "improvement over natural (% of BPB)"
     labels = [text.get_text() for text in axis.get_legend().get_texts()]
     assert labels == ["full recomputation", "swarm reuse", "partial mixture reuse"]
+    # Marks of the legend are lines without the bars that would hide them.
+    marks = [mark.get_marker() for mark in axis.get_legend().legend_handles]
+    assert marks == [strategy_of(name).marker for name in STRATEGIES]
     dots = [len(c.get_offsets()) for c in axis.collections if hasattr(c, "get_sizes")
             and len(c.get_sizes())]  # fmt: skip
     assert dots == [6, 2, 2]
@@ -75,7 +79,7 @@ def test_points_of_the_same_runs_stand_side_by_side():
     assert side_by_side(pd.Series([5])).tolist() == [5]
 
 
-@pytest.mark.parametrize(("times", "written"), [(2.0, ["2.00x fewer steps"]), (None, [])])
+@pytest.mark.parametrize(("times", "written"), [(2.0, ["2.00 times fewer steps"]), (None, [])])
 def test_checkpoints(tmp_path, times, written):
     rows = [
         {"mix": mix, "step": step, "bpb": start - step / 100}

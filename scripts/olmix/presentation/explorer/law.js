@@ -57,13 +57,17 @@ function predictMember(member, p) {
   return exponents(member, p, g).map((exponent, i) => member.constant[i] + Math.exp(exponent));
 }
 
+/** What the members predict of every task: first all together, then each alone. */
+function predictEach(law, p) {
+  const alone = law.map((member) => predictMember(member, p));
+  const together = new Float64Array(law[0].weight.length);
+  law.forEach((member, l) => alone[l].forEach((value, i) => (together[i] += member.weight[i] * value)));
+  return [together, ...alone];
+}
+
 /** What the members predict together of every task. */
 function predict(law, p) {
-  const total = new Float64Array(law[0].weight.length);
-  for (const member of law) {
-    predictMember(member, p).forEach((value, i) => (total[i] += member.weight[i] * value));
-  }
-  return total;
+  return predictEach(law, p)[0];
 }
 
 function sumOf(values) {

@@ -6,11 +6,10 @@ const SETTLED = 250; // ms without a move before the slower parts follow
 function explore(data) {
   const law = decodeLaw(data.law, "float64");
   const replicates = data.replicates.map((members) => decodeLaw(members, "float32"));
-  const baseline = {
-    law: predict(law, data.natural),
-    members: law.map((member) => predictMember(member, data.natural)),
-    replicates: replicates.map((replicate) => predict(replicate, data.natural)),
-  };
+  const everyModel = (p) => ({
+    law: predictEach(law, p), replicates: replicates.map((replicate) => predictEach(replicate, p)),
+  });
+  const baseline = everyModel(data.natural);
   let state = fromHash(data, location.hash);
   let mix = null; // what is shown: the last request that had an answer
   let waiting = null;
@@ -51,23 +50,29 @@ function explore(data) {
     const seen = state.capped
       ? { R: state.R, times: weights.map((weight, j) => (weight * state.R) / data.tokens[j]) }
       : null;
-    const predicted = predict(law, weights);
-    const refitted = replicates.map((replicate) => predict(replicate, weights));
-    return { ...answer, request, caps: request.caps, held: request.held, seen, predicted, refitted,
-      intervals: null };
+    const models = everyModel(weights);
+    return { ...answer, request, caps: request.caps, held: request.held, seen, models,
+      predicted: models.law[0], intervals: null };
   }
 
-  /** BPB before and after of some tasks together, with the interval of the gain. */
+  /**
+   * BPB before and after of some tasks together, by all laws and by each (`members`), with intervals of
+   * the gain. That by all spans those of the single laws, which fit the runs alike and disagree away
+   * from them, as `olmix.proposers.uncertainty` has it.
+   */
   function gainOf(tasks) {
     const { shares } = mix.request;
     const share = tasks.reduce((sum, i) => sum + shares[i], 0);
     // Tasks without weight are shown by their plain average.
     const of = (values) => tasks.reduce((sum, i) => sum + values[i] * (share ? shares[i] / share : 1 / tasks.length), 0);
-    const gains = mix.refitted.map((values, b) => 1 - of(values) / of(baseline.replicates[b]));
-    return {
-      before: of(baseline.law), after: of(mix.predicted), share, gains,
-      interval: gains.length ? centralInterval(gains, data.level) : null,
-    };
+    const [together, ...members] = baseline.law.map((before, l) => {
+      const gains = mix.models.replicates.map((after, b) => 1 - of(after[l]) / of(baseline.replicates[b][l]));
+      const interval = gains.length ? centralInterval(gains, data.level) : null;
+      return { before: of(before), after: of(mix.models.law[l]), interval };
+    });
+    const ends = [together, ...members].flatMap(({ interval }) => interval ?? []);
+    const interval = ends.length ? [Math.min(...ends), Math.max(...ends)] : null;
+    return { ...together, interval, members, share };
   }
 
   function show() {
@@ -75,18 +80,18 @@ function explore(data) {
     const total = gainOf(everything);
     mix.gain = total;
     showGain(data, total, replicates.length);
-    const { shares } = mix.request;
-    const members = law.map((member, l) => ({
-      before: average(shares, baseline.members[l]),
-      after: average(shares, predictMember(member, mix.weights)),
-    }));
-    laws.show(total, members);
+    laws.show(total);
     showMixWords(data, mix);
     sources.show(mix);
     domains.show(mix);
     families.show(data.families.map((family) => ({
       ...gainOf(family.tasks), tasks: family.tasks.map((i) => gainOf([i])),
     })), state);
+  }
+
+  function arrange() {
+    sources.arrange(byId("order").value);
+    domains.arrange(mix, byId("order").value);
   }
 
   // The order of rows, the link and the intervals of the weights follow when the reader pauses.
@@ -96,7 +101,7 @@ function explore(data) {
     pause = setTimeout(() => {
       remember(toHash(data, state));
       if (!mix) return;
-      domains.arrange(mix, byId("order").value);
+      arrange();
       resolve([], mix);
     }, SETTLED);
   }
@@ -122,8 +127,8 @@ function explore(data) {
     download("mix.json", mixRecord(data, mix));
   }
 
-  byId("order").addEventListener("change", () => mix && domains.arrange(mix, byId("order").value));
-  byId("more").addEventListener("click", () => (domains.toggle(), domains.arrange(mix, byId("order").value)));
+  byId("order").addEventListener("change", () => mix && arrange());
+  byId("more").addEventListener("click", () => (domains.toggle(), arrange()));
   byId("reset").addEventListener("click", () => ((state = startingState(data)), schedule()));
   byId("export").addEventListener("click", save);
   byId("link").addEventListener("click", () => copyLink(toHash(data, state)));
@@ -131,7 +136,7 @@ function explore(data) {
 
   introduce(data);
   follow();
-  if (mix) domains.arrange(mix, "weight");
+  if (mix) arrange();
 }
 
 explore(JSON.parse(byId("data").textContent));

@@ -31,27 +31,41 @@ function shareRow(label, hold = null) {
   return { element, show };
 }
 
+/** What puts shares first in an order that the reader chose: the smaller, the nearer to the top. */
+const ORDERS = {
+  weight: ({ proposed }) => -proposed,
+  change: ({ proposed, natural }) => -Math.abs(proposed - natural),
+};
+
 /** The shares of every source, where there are several and they are not the domains themselves. */
 function sourceTable(data) {
   const names = [...new Set(data.sources)];
-  if (names.length < 2 || names.length === data.domains.length) return { show: () => {} };
+  if (names.length < 2 || names.length === data.domains.length) {
+    return { show: () => {}, arrange: () => {} };
+  }
   const rows = names.map((name) => shareRow(name));
+  const body = make("tbody", { role: "rowgroup" }, ...rows.map((row) => row.element));
+  let shown = [];
   byId("sources").append(
     make("caption", {}, "By source"),
-    headRow("source", "share of the mix", "proposed", "natural", "times seen", ""),
-    make("tbody", { role: "rowgroup" }, ...rows.map((row) => row.element)));
+    headRow("source", "share of the mix", "proposed", "natural", "times seen", ""), body);
   const places = names.map((name) => data.domains.map((_, j) => j).filter((j) => data.sources[j] === name));
   const show = ({ weights, seen }) => {
     const within = (values, js) => js.reduce((sum, j) => sum + values[j], 0);
-    const of = places.map((js) => ({
+    shown = places.map((js) => ({
       natural: within(data.natural, js),
       proposed: within(weights, js),
       seen: seen && (within(weights, js) / within(data.tokens, js)) * seen.R,
     }));
-    const scale = 1.02 * Math.max(...of.flatMap((values) => [values.natural, values.proposed]));
-    rows.forEach((row, at) => row.show(of[at], scale));
+    const scale = 1.02 * Math.max(...shown.flatMap((values) => [values.natural, values.proposed]));
+    rows.forEach((row, at) => row.show(shown[at], scale));
   };
-  return { show };
+  const arrange = (order) => {
+    const key = (s) => (ORDERS[order] ? ORDERS[order](shown[s]) : s);
+    const places = names.map((_, s) => s).sort((a, b) => key(a) - key(b) || a - b);
+    body.append(...places.map((s) => rows[s].element));
+  };
+  return { show, arrange };
 }
 
 /** What holds a domain at a weight: a box, and once it is ticked a slider and a field. */
@@ -103,13 +117,10 @@ function domainTable(data, onHold) {
       holds[j].show(mix.held[j], mix.weights[j], Math.min(mix.caps[j], 1));
     });
   };
-  const keys = {
-    weight: (mix, j) => -mix.weights[j],
-    change: (mix, j) => -Math.abs(mix.weights[j] - data.natural[j]),
-    source: (mix, j) => data.sources.indexOf(data.sources[j]),
-  };
   const arrange = (mix, order) => {
-    const key = (j) => keys[order](mix, j);
+    const key = (j) => (ORDERS[order]
+      ? ORDERS[order]({ proposed: mix.weights[j], natural: data.natural[j] })
+      : data.sources.indexOf(data.sources[j]));
     const places = data.domains.map((_, j) => j).sort((a, b) => key(a) - key(b) || a - b);
     // A row that is being used stays where it is.
     if (!body.contains(document.activeElement)) body.append(...places.map((j) => rows[j].element));

@@ -20,7 +20,8 @@ function introduce(data) {
   ].filter(Boolean).join(" · ");
   byId("method-interval").textContent = refits
     ? `Intervals are the central ${100 * data.level} % of ${refits} refits on resampled runs: of the gain, ` +
-      "what each refit predicts of the mix shown; of a weight, what each refit would itself propose."
+      "what each refit predicts of the mix shown, by all its laws or by any one of them; of a weight, " +
+      "what each refit would itself propose."
     : "There are no intervals: the model was not refitted on resampled runs.";
   document.querySelector(".legend .interval").parentNode.hidden = !refits;
   byId("tasks-words").textContent =
@@ -32,8 +33,9 @@ function showGain(data, { before, after, interval }, refits) {
   byId("gain").textContent = formatGain(gain);
   byId("gain").classList.toggle("worse", gain < 0);
   byId("gain-words").textContent = gain < 0 ? "worse than natural" : "better than natural";
+  const laws = data.law.length > 1 ? ", over the laws" : "";
   byId("gain-interval").textContent = interval
-    ? `${formatGain(interval[0])} to ${formatGain(interval[1])} in ${100 * data.level} % of ${refits} refits on resampled runs`
+    ? `${formatGain(interval[0])} to ${formatGain(interval[1])} in ${100 * data.level} % of ${refits} refits on resampled runs${laws}`
     : "no interval: the model was not refitted on resampled runs";
   byId("gain-small").textContent = interval
     ? `${formatGain(gain)} (${formatGain(interval[0])} to ${formatGain(interval[1])})` : formatGain(gain);
@@ -59,8 +61,8 @@ function lawStrips(law, refits) {
   });
   if (law.length > 1) byId("laws").append(make("h3", {}, "Do the laws agree?"));
   if (law.length > 1 || refits) byId("laws").append(...rows.map((row) => row.element));
-  const show = (total, members) => {
-    const shown = law.length > 1 ? [total, ...members] : [total];
+  const show = (total) => {
+    const shown = law.length > 1 ? [total, ...total.members] : [total];
     const range = gainRange(shown);
     shown.forEach(({ before, after, interval }, at) => {
       rows[at].chart.show((before - after) / before, interval, range);

@@ -5,7 +5,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from olmix.presentation.strategies import improvement_against_runs
+from olmix.presentation.strategies import improvement_against_runs, point_legend
 from olmix.presentation.style import COLUMN_WIDTH, PAGE_WIDTH
 from olmix.updates.strategies import FULL_RECOMPUTATION
 
@@ -27,12 +27,15 @@ def main_results_6t(answer: Path) -> plt.Figure:
         (seeds["c"] == 3) | (seeds["strategy"] == FULL_RECOMPUTATION.name)
     )
     improvement_against_runs(axis, frame[wanted], seeds[shown])
-    axis.legend(loc="best")
+    axis.legend(*point_legend(axis), loc="best")
     return figure
 
 
 def low_budget(answer: Path) -> plt.Figure:
-    """Every strategy from its smallest budget on, for both R; full recomputation at c = 1 only."""
+    """Improvement by every strategy from its smallest budget on, for both R.
+
+    Full recomputation is shown at c = 1 only: its other budgets would stretch the axis.
+    """
     frame, seeds = _read(answer)
     figure, axes = plt.subplots(1, 2, figsize=(PAGE_WIDTH, 2.7), layout="constrained")
     for axis, requested in zip(axes, ("relaxed", "tight"), strict=True):
@@ -46,5 +49,5 @@ def low_budget(answer: Path) -> plt.Figure:
         improvement_against_runs(axis, *keep)
         axis.set_title(f"R {requested}")
     # Every strategy is at the relaxed R; above both panels the legend hides no point.
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=5)
+    figure.legend(*point_legend(axes[0]), loc="outside upper center", ncols=5)
     return figure

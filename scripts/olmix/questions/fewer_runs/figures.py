@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.ticker import NullLocator
 
 from olmix.files import read_json
+from olmix.presentation.strategies import GAIN, point_legend
 from olmix.presentation.style import PAGE_WIDTH
 from olmix.regressors import FAMILIES
 from olmix.updates.strategies import STRATEGIES
@@ -38,8 +39,8 @@ def fewer_runs(answer: Path) -> plt.Figure:
         axis.xaxis.set_minor_locator(NullLocator())
         axis.set_title(strategy.label)
         axis.set_xlabel("proxy runs over all updates")
-    axes[0, 0].set_ylabel("improvement over natural (%)")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
+    axes[0, 0].set_ylabel(GAIN)
+    handles, labels = point_legend(axes[0, 0])
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     return figure
 

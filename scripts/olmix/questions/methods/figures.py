@@ -7,7 +7,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
+from olmix.presentation.strategies import GAIN
 from olmix.presentation.style import COLOURS, COLUMN_WIDTH, PAGE_WIDTH, PALETTE
+from olmix.presentation.wording import difference
 
 __all__ = ["methods", "rounds"]
 
@@ -50,7 +52,7 @@ def methods(answer: Path) -> plt.Figure:
     for number, (row, place) in enumerate(zip(frame.itertuples(), places, strict=True), start=1):
         colour, marker = _WAYS[row.way]
         if row.gain < lowest:
-            axis.annotate(f"{number}: {row.gain:.0f} %", (place, 0.005), xytext=(0, 14),
+            axis.annotate(f"{number}: {difference(row.gain, 0)} %", (place, 0.005), xytext=(0, 14),
                           xycoords=("data", "axes fraction"), textcoords="offset points",
                           fontsize=6, color=colour, ha="center",
                           arrowprops={"arrowstyle": "->", "color": colour})  # fmt: skip
@@ -59,7 +61,7 @@ def methods(answer: Path) -> plt.Figure:
         axis.scatter(place, row.gain, color=colour, marker=marker, s=22, zorder=3)
         numbered[number] = (place, row.gain)
     _cost_axis(axis, frame["proxy_runs"].to_numpy(), places)
-    axis.set_ylabel("gain over natural (% of its BPB)")
+    axis.set_ylabel(GAIN)
     _name_methods(names, frame)
     used = [way for way in _WAYS if way in set(frame["way"])]
     handles = [
@@ -135,7 +137,7 @@ def rounds(answer: Path) -> plt.Figure:
         axis.vlines(place, part["gain_low"], part["gain_high"], color=colour, linewidth=1)
         axis.plot(place, part["gain"], color=colour, marker=marker, markersize=4, label=label)
     axis.set_xlabel("proxy runs")
-    axis.set_ylabel("gain over natural (% of its BPB)")
+    axis.set_ylabel(GAIN)
     axis.xaxis.set_major_locator(plt.MaxNLocator(integer=True))
     figure.legend(loc="outside upper center", ncols=2)
     return figure

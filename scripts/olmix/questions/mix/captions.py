@@ -19,7 +19,7 @@ TABLES = {
 
 
 def finding(answer: Path) -> str:
-    """Measured gains with their intervals."""
+    """What target runs gained by the proposed mix, with intervals."""
     found = read_json(answer / "summary.json")
     gains = listed(_gain(over, *found["gains"][over]) for over in found["gains"])
     return (
@@ -29,7 +29,7 @@ def finding(answer: Path) -> str:
 
 
 def mix(answer: Path) -> str:
-    """Figure of the weights."""
+    """What the figure of the proposed weights shows."""
     found = read_json(answer / "summary.json")
     runs = found["proxy_runs"]
     made = f"fitted on {runs} proxies" if runs else "the frozen ratios, as nothing is recomputed"
@@ -37,12 +37,12 @@ def mix(answer: Path) -> str:
 
 
 def mix_gain(answer: Path) -> str:
-    """Figure of the gains."""
+    """What the figure of the measured gains shows."""
     return f"Gain of the proposed mix, measured by target runs. {finding(answer)}"
 
 
 def mix_tasks(answer: Path) -> str:
-    """Figure of the gains by task."""
+    """What the figure of the gains by task shows."""
     return f"Gain of the proposed mix on every task that counts. {finding(answer)}"
 
 

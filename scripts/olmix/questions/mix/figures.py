@@ -63,7 +63,7 @@ def mix_gain(answer: Path) -> plt.Figure:
 
 
 def mix_tasks(answer: Path) -> plt.Figure:
-    """The same task by task: what the mix gains and what it pays with."""
+    """What target runs measured, task by task: where the mix gains and what it pays with."""
     frame = pd.read_csv(answer / "tasks.csv")
     tasks = list(dict.fromkeys(frame["task"]))[::-1]
     others = list(dict.fromkeys(frame["over"]))

@@ -36,12 +36,12 @@ class ProposalFit:
 
     @property
     def method(self) -> Method:
-        """Regression family, granularity and solver."""
+        """The method that is used: regression family, granularity and solver."""
         return Method(self.spec.regressor, self.spec.granularity, self.spec.proposer)
 
     @cached_property
     def law(self) -> Surrogate:
-        """Fitted on all runs."""
+        """The method's law, fitted on all runs of the swarm."""
         return self.method.fit(self.swarm, self.families)
 
     def request(self, repetition: float | None) -> Request:

@@ -26,7 +26,7 @@ def limits(
     fit: ProposalFit | None,
     settings: Mapping[str, Any],
 ) -> list[str]:
-    """Sentences, the most telling first."""
+    """What limits the proposal, in sentences, the most telling first."""
     return [
         *_caps(mix, fit),
         *_noise(gains, measured),

@@ -8,7 +8,7 @@ __all__ = ["QUESTION"]
 
 
 def plan(study: Plan) -> Reads:
-    """One mix in every run of a swarm: proxies, and targets of the mixes that the scale lists."""
+    """Repeat a mix in every run of a swarm: proxies, and targets of the mixes the scale lists."""
     settings = study.scale["noise"]
     study.propose("noise", [study.olmix_base("olmix_base", study.topics())])
     priors = {"natural": None, "olmix_base": ("noise", "olmix_base")}

@@ -37,7 +37,7 @@ def answer(data: QuestionData, result: Answer) -> None:
 
 
 def _compare(data: QuestionData, update: Mapping[str, Any]) -> pd.DataFrame:
-    """Both strategies against full recomputation of the same seed, for one update."""
+    """Compare natural and full reuse with full recomputation of the same seed, for one update."""
     folder, averages = data.proposals[update["mixes"]], data.averages(update["target"])
     rows = []
     for seed in range(data.settings["seeds"]):

@@ -31,7 +31,7 @@ def answer(data: QuestionData, result: Answer) -> None:
     values = measured[:, None]
 
     def correlations(rows: np.ndarray) -> np.ndarray:
-        """(coefficients, sizes, outputs)."""
+        """Correlations with the target over some mixes: (coefficients, sizes, outputs)."""
         pair = proxies[rows], values[rows]
         return np.array([spearman_by_output(*pair), pearson_by_output(*pair)])
 

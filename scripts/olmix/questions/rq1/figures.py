@@ -9,6 +9,7 @@ from olmix.files import read_json
 from olmix.presentation.style import COLOURS, COLUMN_WIDTH
 from olmix.presentation.wording import size_label
 from olmix.questions.rq1.answer import AVERAGE
+from olmix.study.plan import TARGET
 
 __all__ = ["proxy_size"]
 
@@ -38,5 +39,6 @@ def proxy_size(answer: Path) -> plt.Figure:
         rho = f"ρ = {row['spearman']:.2f} [{row['spearman_low']:.2f}, {row['spearman_high']:.2f}]"
         axis.set_title(f"{size_label(size, parameters)}: {rho}", fontsize=7)
     figure.supxlabel("average BPB of the proxy", fontsize=8)
-    figure.supylabel("average BPB of the target", fontsize=8)
+    target = f" ({size_label(TARGET, parameters)})" if TARGET in parameters else ""
+    figure.supylabel(f"average BPB of the target{target}", fontsize=8)
     return figure

@@ -8,7 +8,7 @@ __all__ = ["QUESTION"]
 
 
 def plan(study: Plan) -> Reads:
-    """The same mixes trained at every size and at the target's."""
+    """Train the same mixes at every proxy size and at the target's."""
     settings, proxy = study.scale["rq1"], study.scale.proxy
     mixes = study.sample(MixesSpec("rq1", TOPICS, settings["mixes"], seed=1))
     sizes = {

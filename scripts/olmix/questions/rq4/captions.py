@@ -6,7 +6,7 @@ import pandas as pd
 
 from olmix.files import read_json
 from olmix.presentation.dots import interval_of_means
-from olmix.presentation.wording import listed, lowest, named, repeated, spoken
+from olmix.presentation.wording import captions_by_level, listed, lowest, named, spoken
 
 __all__ = ["TABLES", "finding", "fit_by_domains", "regression_models", "regression_models_sources"]
 
@@ -21,21 +21,6 @@ TABLES = {
 def finding(answer: Path) -> str:
     """Which family fits and proposes best over topics."""
     return _level(answer, "topics")
-
-
-def regression_models(answer: Path) -> str:
-    """What the figure of regression families over topics shows."""
-    return _figure(answer, "topics")
-
-
-def regression_models_sources(answer: Path) -> str:
-    """What the figure of regression families over sources shows."""
-    return _figure(answer, "sources")
-
-
-def _figure(answer: Path, level: str) -> str:
-    shown = f"Fit against swarm size (left), target BPB of the mix (right).{repeated(answer)}"
-    return f"{shown} {_level(answer, level)}"
 
 
 def fit_by_domains(answer: Path) -> str:
@@ -78,3 +63,8 @@ def _ours(fits: dict[str, dict[str, float]]) -> str:
         for family, sizes in fits.items()
     )
     return f"Ours, not the paper's: {said}. "
+
+
+regression_models, regression_models_sources = captions_by_level(
+    "Fit against swarm size (left), target BPB of the mix (right).", _level
+)

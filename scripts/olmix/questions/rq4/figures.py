@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 
 from olmix.presentation.dots import bpb_dots, interval_of_means
-from olmix.presentation.families import drawn_families, family_curves
+from olmix.presentation.families import drawn_families, family_curves, family_legend
 from olmix.presentation.style import PAGE_WIDTH
 
 __all__ = ["fit_by_domains", "regression_models", "regression_models_sources"]
@@ -27,7 +27,7 @@ def fit_by_domains(answer: Path) -> plt.Figure:
     frame = pd.read_csv(answer / "fit_by_domains.csv")
     counts = sorted(frame["domains"].unique())
     figure, axes = plt.subplots(
-        1, len(counts), figsize=(PAGE_WIDTH, 2.2), sharey=True, squeeze=False, layout="constrained"
+        1, len(counts), figsize=(PAGE_WIDTH, 2.4), sharey=True, squeeze=False, layout="constrained"
     )
     for axis, m in zip(axes[0], counts, strict=True):
         part = frame[frame["domains"] == m]
@@ -36,8 +36,7 @@ def fit_by_domains(answer: Path) -> plt.Figure:
         axis.set_title(f"m = {m} domains")
         axis.set_xlabel("swarm size K (runs)")
     axes[0, 0].set_ylabel("regression fit (Pearson)")
-    handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+    family_legend(figure, axes[0, 0])
     return figure
 
 
@@ -49,7 +48,7 @@ def _families(answer: Path, level: str) -> plt.Figure:
     families = drawn_families(proposed)
     proposed = proposed[proposed["level"] == level].set_index("family")
     proposed = proposed.loc[[family.name for family in families]]
-    figure, axes = plt.subplots(1, 2, figsize=(PAGE_WIDTH, 2.5), layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(PAGE_WIDTH, 2.7), layout="constrained")
     family_curves(axes[0], curves, x="size", y="fit")
     axes[0].set_xticks(sorted(curves["size"].unique()))
     axes[0].set_xlabel("swarm size K (runs)")
@@ -65,6 +64,5 @@ def _families(answer: Path, level: str) -> plt.Figure:
     axes[1].tick_params(axis="x", labelsize=6)
     axes[1].set_ylabel("average BPB of the target")
     axes[1].set_xlabel(f"regression family, K = {proposed['runs'].iloc[0]}")
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+    family_legend(figure, axes[0])
     return figure

@@ -84,7 +84,7 @@ def _weights(data: QuestionData) -> pd.DataFrame:
 
 
 def _directions(weights: pd.DataFrame) -> dict[str, Any]:
-    """Which domains only gain, and which only lose, as k grows; how far the mix moves."""
+    """Which domains only gain and which only lose weight as k grows, and how far the mix moves."""
     table = weights.pivot(index="factor", columns="domain", values="weight").sort_index()
     steps = table.diff().iloc[1:]
     moved = (table.iloc[-1] - table.iloc[0]).abs() > _SAME

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from olmix.files import read_json
 from olmix.presentation.dots import interval_of_means
-from olmix.presentation.wording import lowest, named, repeated
+from olmix.presentation.wording import captions_by_level, lowest, named
 from olmix.questions.rq7.plan import label
 
 __all__ = ["TABLES", "finding", "solvers", "solvers_sources"]
@@ -17,21 +17,6 @@ def finding(answer: Path) -> str:
     return _level(answer, "topics")
 
 
-def solvers(answer: Path) -> str:
-    """What the figure of the solvers over topics shows."""
-    return _figure(answer, "topics")
-
-
-def solvers_sources(answer: Path) -> str:
-    """What the figure of the solvers over sources shows."""
-    return _figure(answer, "sources")
-
-
-def _figure(answer: Path, level: str) -> str:
-    shown = f"Target BPB (left) and predicted BPB (right) of each solver's mix.{repeated(answer)}"
-    return f"{shown} {_level(answer, level)}"
-
-
 def _level(answer: Path, level: str) -> str:
     found = read_json(answer / "summary.json")[level]
     half = interval_of_means(answer, "solvers", "measured_error")
@@ -41,3 +26,8 @@ def _level(answer: Path, level: str) -> str:
         f"({named(found['predicted_bpb'], say=label)}); measured with the target, "
         f"{lowest(found['measured_bpb'], half, say=label)} ({measured})."
     )
+
+
+solvers, solvers_sources = captions_by_level(
+    "Target BPB (left) and predicted BPB (right) of each solver's mix.", _level
+)

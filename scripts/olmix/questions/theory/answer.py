@@ -43,7 +43,7 @@ class Setting:
 
     @property
     def name(self) -> str:
-        """The update's name."""
+        """The name of the update that the setting is about."""
         return self.update["name"]
 
     @cached_property
@@ -66,7 +66,7 @@ class Setting:
         return self.data.proposal(self.update["mixes"], _chain(strategy, requested, seed).name)
 
     def optimum(self, requested: str, seed: int) -> Mix:
-        """q*: full recomputation's mix."""
+        """The optimal mix q*: full recomputation's."""
         record = self.record(FULL_RECOMPUTATION, requested, seed)
         return Mix(tuple(record["domains"]), record["weights"])
 

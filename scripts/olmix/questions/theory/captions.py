@@ -79,7 +79,7 @@ def _summary(answer: Path) -> dict[str, Any]:
 
 
 def _points(found: Mapping[str, Any]) -> dict[str, Any]:
-    """The entries that hold values, not verdicts."""
+    """The entries of a summary that hold values, not verdicts."""
     return {name: entry for name, entry in found.items() if isinstance(entry, dict)}
 
 

@@ -50,7 +50,7 @@ def reuse_gap(answer: Path) -> plt.Figure:
     for strategy in CONSTRUCTED:
         axis.scatter([], [], s=22, color="#666666", marker=strategy.marker, label=strategy.label)
     axis.axhline(0, color="#666666", linewidth=0.6, linestyle=":")
-    axis.set_xlabel(r"reuse gap $\|\tilde{p}_{fix} - q^\star_{fix}\|$")
+    axis.set_xlabel(r"reuse gap $\|\tilde{p}_\mathrm{fix} - q^{*}_\mathrm{fix}\|$")
     axis.set_ylabel(TERMS["gap"])
     figure.legend(loc="outside right center", fontsize=6)
     return figure

@@ -64,7 +64,7 @@ def shared_runs(data: QuestionData) -> list[str]:
     share = data.settings["pool_share"]
     if share == DISJOINT or data.settings["seeds"] == 1 or not data.planned["draws"]:
         return []
-    return [f"two seeds have {1 / share:.0%} of the runs in common that they draw from pools"]
+    return [f"any two seeds share {100 / share:.0f} % of the runs that they draw from pools"]
 
 
 def _summary(

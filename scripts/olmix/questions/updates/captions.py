@@ -68,7 +68,8 @@ def proposed_mixes(answer: Path) -> str:
     """What the figure of the proposed mixes shows, on the domains that differ most."""
     summary = read_json(answer / "summary.json")
     return (
-        "Final mixes on the domains that differ most. Total variation of partial reuse to full "
+        "Final mixes of each strategy's best seed, single mixes without intervals, on the domains "
+        "that differ most. Total variation of partial reuse to full "
         f"recomputation {summary['partial_to_full_tv']:.3f}, to natural "
         f"{summary['partial_to_natural_tv']:.3f}."
     )

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from olmix.files import read_json
-from olmix.presentation.strategies import improvement_against_runs
+from olmix.presentation.strategies import improvement_against_runs, point_legend
 from olmix.presentation.style import COLOURS, COLUMN_WIDTH, PAGE_WIDTH
 from olmix.presentation.wording import domain_label
 from olmix.study.chain import NATURAL
@@ -29,7 +29,7 @@ def main_results(answer: Path) -> plt.Figure:
     figure, axis = plt.subplots(figsize=(COLUMN_WIDTH * 1.3, 2.8), layout="constrained")
     frame = pd.read_csv(answer / "main_results_by_strategy.csv")
     improvement_against_runs(axis, frame, pd.read_csv(answer / "main_results.csv"))
-    axis.legend(loc="best")
+    axis.legend(*point_legend(axis), loc="best")
     return figure
 
 
@@ -61,7 +61,7 @@ def _fewer_steps(axis: plt.Axes, last: float, times: float, final: float) -> Non
     axis.vlines(reached, axis.get_ylim()[0], final, color="#666666", linewidth=0.6, linestyle=":")
     # Left of where it is reached, both curves are above the line: the text is free there.
     axis.annotate(
-        f"{times:.2f}x fewer steps", (reached, final), ha="right", va="top",
+        f"{times:.2f} times fewer steps", (reached, final), ha="right", va="top",
         xytext=(-4, -3), textcoords="offset points", fontsize=7,
     )  # fmt: skip
 

@@ -29,7 +29,7 @@ class ChainAtStage(Protocol):
 
     @property
     def stage(self) -> str:
-        """The stage's name."""
+        """The name of the stage."""
 
     @property
     def choice(self) -> ReuseSplit | None:
@@ -88,7 +88,7 @@ class Strategy(ABC):
         return {entry.stage: entry.runs for entry in self.plan(sequence, c)}
 
     def draws(self, stage: str, *, last: bool) -> bool:
-        """Whether its runs of a stage are drawn from the pool that all chains share.
+        """Whether the strategy's runs of a stage are drawn from the pool that all chains share.
 
         All are at the initial stage. One that starts from scratch draws at the last stage too: its
         mix there does not depend on the stages between.
@@ -96,11 +96,11 @@ class Strategy(ABC):
         return stage == INITIAL or (last and self.from_scratch)
 
     def samples(self, stage: str) -> bool:
-        """Whether it trains runs of its own at a stage, on mixes that depend on p̃."""
+        """Whether the strategy trains runs of its own at a stage, on mixes that depend on p̃."""
         return stage != INITIAL and not self.from_scratch
 
     def probe_runs(self, sequence: UpdateSequence, stage: str, c: float) -> int:
-        """Runs it needs at a stage before it can choose what to recompute."""
+        """Runs that the strategy needs at a stage before it can choose what to recompute."""
         return 0
 
     def split(self, at: ChainAtStage) -> ReuseSplit:

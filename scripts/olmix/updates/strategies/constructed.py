@@ -38,7 +38,7 @@ class WeakReuse(ConstructedReuse):
 
     @staticmethod
     def ratios(weak: Mix, best: Mix) -> Mix:
-        """The weak ratios, as they are."""
+        """The ratios that are reused: the weak ones, as they are."""
         return weak
 
 
@@ -66,5 +66,5 @@ class OptimalReuse(ConstructedReuse):
 
     @staticmethod
     def ratios(weak: Mix, best: Mix) -> Mix:
-        """The optimal ratios, as they are."""
+        """The ratios that are reused: the optimal ones, as they are."""
         return best

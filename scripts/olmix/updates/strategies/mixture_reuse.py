@@ -20,7 +20,7 @@ class MixtureReuse(Strategy):
 
 
 class FullMixtureReuse(MixtureReuse):
-    """All unaffected domains keep their ratios (§4.2)."""
+    """Full mixture reuse: all unaffected domains keep their ratios (§4.2)."""
 
     name = "full_mixture_reuse"
     label = "full mixture reuse"
