@@ -78,7 +78,7 @@ def test_chameleon_by_hand_on_three_domains():
 
     The leverages are ½·18/(18 + 1·3), 0 and ½·18/(18 + 1·3), wherever the line is.
     """
-    embeddings = np.array([[-3.0, 0.0], [0.0, 0.0], [3.0, 0.0]]) + [5.0, -2.0]
+    embeddings = np.array([[2.0, -2.0], [5.0, -2.0], [8.0, -2.0]])
     assert leverage_scores(embeddings, 1.0) == pytest.approx([0.5, 0.0, 0.5], abs=1e-12)
     # A little off the line the middle has some: y = (ε, −2ε, ε), of eigenvalue 6ε².
     embeddings[:, 1] = [0.3, -0.6, 0.3]
