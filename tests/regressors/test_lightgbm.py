@@ -4,7 +4,9 @@ import lightgbm
 import numpy as np
 import pytest
 
+from olmix.regressors.correlation import spearman_by_output
 from olmix.regressors.lightgbm import LightGBM
+from olmix.swarm.tempered import tempered_dirichlet
 
 
 @pytest.fixture(scope="module")
@@ -42,3 +44,27 @@ def test_predicts_what_lightgbm_predicts(fitted, swarm):
 def test_learns_something(fitted, swarm):
     X, Y = swarm
     assert np.corrcoef(fitted.predict(X)[:, 0], Y[:, 0])[0, 1] > 0.9
+
+
+@pytest.mark.slow
+def test_ranks_unseen_mixes_as_in_regmix():
+    """512 runs over 17 domains rank 256 others by 0.97, and 64 of a somewhat other law by 0.95.
+
+    RegMix reports 0.98-0.99 with models of the same size, 0.97 with models a thousand times larger.
+    """
+    rng = np.random.default_rng(0)
+    natural = rng.lognormal(0, 1.6, 17)
+    natural /= natural.sum()
+    help_ = rng.gamma(0.4, 0.6, (3, 17))
+    help_[range(3), np.argsort(natural)[-3:]] += 3  # a loss is of one domain, and others help
+
+    def losses(mixes, help_):
+        noise = 0.01 * rng.normal(size=(len(mixes), 3))
+        return 3 + 2 * np.exp(-mixes @ help_.T) + noise
+
+    mixes = [tempered_dirichlet(natural, size, seed=size) for size in (512, 256, 64)]
+    fitted = LightGBM().fit(mixes[0], losses(mixes[0], help_))
+    same = spearman_by_output(fitted.predict(mixes[1]), losses(mixes[1], help_))
+    larger = 0.6 * losses(mixes[2], help_ * np.exp(0.15 * rng.normal(size=help_.shape)))
+    assert same.min() > 0.97
+    assert spearman_by_output(fitted.predict(mixes[2]), larger).min() > 0.95

@@ -73,9 +73,40 @@ def test_chameleon_is_a_softmax_of_inverse_leverage_and_disfavours_the_odd_one()
     assert weights.argmin() == 3
 
 
-def test_embeddings_are_mean_states_after_the_middle_layer(tmp_path):
+def test_chameleon_by_hand_on_three_domains():
+    """Three points on a line, ridge 1: K's one eigenvalue is 18, along (−1, 0, 1)/√2.
+
+    The leverages are ½·18/(18 + 1·3), 0 and ½·18/(18 + 1·3), wherever the line is.
+    """
+    embeddings = np.array([[2.0, -2.0], [5.0, -2.0], [8.0, -2.0]])
+    assert leverage_scores(embeddings, 1.0) == pytest.approx([0.5, 0.0, 0.5], abs=1e-12)
+    # A little off the line the middle has some: y = (ε, −2ε, ε), of eigenvalue 6ε².
+    embeddings[:, 1] = [0.3, -0.6, 0.3]
+    along, across = 18 / (18 + 3), 0.54 / (0.54 + 3)
+    expected = np.array([along / 2 + across / 6, 4 * across / 6, along / 2 + across / 6])
+    shares = expected / expected.sum()
+    assert leverage_scores(embeddings, 1.0) == pytest.approx(shares)
+    powers = np.exp(1 / shares / 5)
+    assert Chameleon(ridge=1.0).weights(embeddings) == pytest.approx(powers / powers.sum())
+
+
+@pytest.mark.parametrize("size", [0.01, 1e4])
+def test_chameleons_ridge_is_for_states_of_one_size(size):
+    """Far under it leverage is the distance from the mean; far above it is alike, and so is p."""
+    embeddings = size * np.random.default_rng(2).normal(size=(6, 16))
+    scores = leverage_scores(embeddings, 10.0)
+    if size < 1:
+        distances = ((embeddings - embeddings.mean(0)) ** 2).sum(1)
+        assert scores == pytest.approx(distances / distances.sum(), rel=1e-3)
+    else:
+        assert scores == pytest.approx(np.full(6, 1 / 6), rel=1e-3)
+        assert Chameleon().weights(embeddings) == pytest.approx(np.full(6, 1 / 6), rel=1e-2)
+
+
+@pytest.mark.parametrize(("layers", "middle"), [(4, 2), (3, 2), (1, 1)])
+def test_embeddings_are_mean_states_after_the_middle_layer(tmp_path, layers, middle):
     tokenizer = TokenizerInfo("0" * 64, 32, 0)
-    shape = ModelShape("test", 32, 16, 4, 2, 32, 32)
+    shape = ModelShape("test", 32, 16, layers, 2, 32, 32)
     for domain in ("a", "b"):
         with StoreWriter(tmp_path / domain, domain=domain, tokenizer=tokenizer) as writer:
             ids = np.random.default_rng(ord(domain)).integers(1, 32, 400)
@@ -83,14 +114,14 @@ def test_embeddings_are_mean_states_after_the_middle_layer(tmp_path):
     corpus = Corpus.open(tmp_path)
     streams = [DomainStream(corpus[domain], 16, seed=0) for domain in corpus.domains]
     model = Transformer(shape, init=Init("fast", seed=3))
-    found = domain_embeddings(model, streams, samples=10)
+    found = domain_embeddings(model, streams, samples=10, length=12)
     # The first half of the layers is a model of its own.
-    half = Transformer(dataclasses.replace(shape, n_layers=2), init=Init("fast", seed=3))
+    half = Transformer(dataclasses.replace(shape, n_layers=middle), init=Init("fast", seed=3))
     half.load_state_dict({k: v for k, v in model.state_dict().items() if k in half.state_dict()})
     half.norm = torch.nn.Identity()
     for stream, mean in zip(streams, found, strict=True):
         with torch.no_grad():
-            states = half.hidden(torch.from_numpy(stream.last_of_first_epoch(10)))
+            states = half.hidden(torch.from_numpy(stream.last_of_first_epoch(10)[:, :12]))
         assert mean == pytest.approx(states.mean((0, 1)).numpy(), rel=1e-4, abs=1e-6)
-    weights = Chameleon(samples=10).mix(model, streams)
+    weights = Chameleon(samples=10, length=12).mix(model, streams)
     assert weights.sum() == pytest.approx(1)

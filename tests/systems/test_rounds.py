@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from olmix.domains import DomainSet
+from olmix.errors import OlmixError
 from olmix.proposers.exact import propose_exact
 from olmix.proposers.proposal import Request
 from olmix.proposers.simulated import propose_simulated
@@ -140,6 +141,9 @@ def test_admire_beats_twice_as_many_random_runs():
         done = play(admire, law, request, [1] * 12, seed)
         assert done.models[0] == "1m"
         assert sum(models[name] for name in done.models) <= 12
+        # Nothing is trained twice.
+        trained = np.column_stack([done.swarm.mixes, [models[name] for name in done.models]])
+        assert len(np.unique(np.round(trained, 9), axis=0)) == 12
         found = admire.propose(done, request, seed=seed).mix.weights
         left.append(regret(law, request, found) - best)
         chosen = np.random.default_rng(seed).choice(128, 24, replace=False)
@@ -148,6 +152,13 @@ def test_admire_beats_twice_as_many_random_runs():
         random.append(regret(law, request, found.mix.weights) - best)
     assert np.mean(left) < 0.05
     assert np.mean(left) < np.mean(random)
+
+
+def test_admire_refuses_more_runs_than_its_pool_has():
+    pytest.importorskip("botorch", reason="ADMIRE-BayesOpt needs BoTorch")
+    admire = with_settings("admire", {"1m": 0.1, "30m": 1.0}, settings={"pool": 4})
+    with pytest.raises(OlmixError, match="5 runs asked of a pool of 4 mixes, with 4 left"):
+        admire.ask(None, Request.for_domains(DOMAINS), 5, seed=0)
 
 
 # Ours

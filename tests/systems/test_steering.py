@@ -79,7 +79,12 @@ def test_odm_has_the_bandits_probabilities():
         assert exploration(4, turn) == least
         assert played == pytest.approx((1 - 4 * least) * reward / reward.sum() + least)
         assert played.sum() == pytest.approx(1)
-    assert ODM(HALF, 4, updates=2).next_mix(seen([1, 5])) == pytest.approx(HALF)
+    # However seldom the mix is decided, t are steps: 500 when the first of two stretches is over.
+    assert ODM(HALF, 1, updates=1).next_mix(seen([1, 5])) == pytest.approx(HALF)
+    least = math.sqrt(math.log(2) / (2 * 500))
+    reward = np.exp([1.0, 5.0])
+    played = ODM(HALF, 1000, updates=2).next_mix(seen([1, 5]))
+    assert played == pytest.approx((1 - 2 * least) * reward / reward.sum() + least)
 
 
 def test_odm_keeps_the_reward_of_a_domain_it_did_not_read():
@@ -116,27 +121,39 @@ def test_ado_law_is_not_moved_by_one_odd_point():
 
 
 def test_ado_plays_its_definition():
+    """Step by step, as the public code has it: the laws are of all tokens, so that 1/n cancels."""
     laws = [(1.0, 50.0, 0.5), (2.0, 20.0, 0.3)]
-    prior = np.array([0.7, 0.3])
+    prior, each = np.array([0.7, 0.3]), 5
     algorithm = ADO(prior, 40, updates=8, warmup=0.5)
-    tokens, played, average = np.zeros(2), prior, prior
-    for number in range(1, 7):
+    tokens, played, history, preferences = np.zeros(2), prior, prior, [prior] * 4 * each
+    for number in range(1, 8):
         tokens = tokens + 1000 * played
-        losses = [e + a * n**-b for (e, a, b), n in zip(laws, tokens, strict=True)]
-        played = algorithm.next_mix(seen(losses, tokens=tokens))
+        read = tokens.sum()
+        for _ in range(each):
+            history = 0.9 * history + 0.1 * played
+        losses = [e + a * read**-b for e, a, b in laws]
+        before, played = played, algorithm.next_mix(seen(losses, tokens=tokens))
         if number < 4:
             assert played == pytest.approx(prior)
-        else:
-            gains = np.array(
-                [
-                    b * (loss - e) / n
-                    for (e, a, b), loss, n in zip(laws, losses, tokens, strict=True)
-                ]
-            )
-            wanted = prior * gains * np.sqrt(average)
-            wanted = wanted / wanted.sum()
-            assert played == pytest.approx(0.9 * average + 0.1 * wanted, abs=2e-3)
-        average = average + (played - average) / (number + 1)
+            continue
+        wanted = [b * (loss - e) / read for (e, _, b), loss in zip(laws, losses, strict=True)]
+        wanted = prior * wanted * np.sqrt(history)
+        wanted = wanted / wanted.sum()
+        average = np.mean(preferences, axis=0)
+        assert played == pytest.approx(0.9 * average + 0.1 * wanted, abs=2e-3)
+        assert np.abs(played - before).max() > 1e-4
+        preferences += [wanted] * each
+
+
+def test_ado_reads_more_of_what_it_prefers_as_the_run_goes_on():
+    """Its mean forgets the prior: of preferences, not of mixes that are mostly the prior."""
+    algorithm = ADO(np.array([0.5, 0.5]), 1000, updates=20)
+    tokens, played = np.zeros(2), np.array([0.5, 0.5])
+    for _ in range(19):
+        tokens = tokens + 1000 * played
+        read = tokens.sum()
+        played = algorithm.next_mix(seen([1 + 90 * read**-0.5, 2 + 1 * read**-0.5], tokens=tokens))
+    assert played[0] > 0.85
 
 
 def test_ado_has_a_floor():
@@ -171,29 +188,35 @@ def test_skill_graph_never_punishes():
 
 
 def test_aioli_learns_the_matrix_of_linear_drops():
-    """Losses that fall by A·p in each sweep give A back, and p ∝ exp(η·column sums)."""
+    """Losses that fall by A·p in each sweep give A/ΣA back, and p ∝ exp(η·column sums)."""
     matrix = np.array([[0.4, 0.1, 0.0], [0.0, 0.3, 0.2], [0.1, 0.1, 0.5]])
     mixes = one_hots(3, 0.75)
     assert mixes.sum(1) == pytest.approx(1)
     algorithm = Aioli(np.full(3, 1 / 3), 60, rounds=2, rate=0.5)
-    losses, played = np.array([5.0, 5.0, 5.0]), []
+    losses, played, orders = np.array([5.0, 5.0, 5.0]), [], []
     for place in range(4):
         mix = algorithm.next_mix(seen(held_out=losses))
         played.append(mix)
         if place < 3:
-            assert mix == pytest.approx(mixes[place])
+            assert mix == pytest.approx(mixes[mix.argmax()])
             losses = losses - matrix @ mix
-    rows = matrix / matrix.sum(1, keepdims=True)
-    expected = np.exp(0.5 * rows.sum(0))
+    orders.append([mix.argmax() for mix in played[:3]])
+    share = matrix / matrix.sum()
+    expected = np.exp(0.5 * share.sum(0))
     assert played[3] == pytest.approx(expected / expected.sum())
     # The next round counts 0.9; what the first one said counts 0.1.
-    other = matrix[::-1]
+    other, played = matrix[::-1], []
     for _ in range(4):
         mix = algorithm.next_mix(seen(held_out=losses))
+        played.append(mix)
         losses = losses - other @ mix
-    second = 0.9 * other / other.sum(1, keepdims=True) + 0.1 * rows
+    orders.append([mix.argmax() for mix in played[:3]])
+    second = 0.9 * other / other.sum() + 0.1 * share
     expected = np.exp(0.5 * second.sum(0))
     assert mix == pytest.approx(expected / expected.sum())
+    # Every sweep is over all domains, each in an order of its own.
+    assert [sorted(order) for order in orders] == [[0, 1, 2]] * 2
+    assert orders[0] != orders[1]
 
 
 def test_aioli_shifts_what_hurts_to_zero():
@@ -201,7 +224,7 @@ def test_aioli_shifts_what_hurts_to_zero():
     algorithm.drops = algorithm.mixes @ np.array([[0.5, -0.1], [0.2, 0.4]]).T
     algorithm._learn()
     shifted = np.array([[0.6, 0.0], [0.3, 0.5]])
-    assert algorithm.matrix == pytest.approx(shifted / shifted.sum(1, keepdims=True))
+    assert algorithm.matrix == pytest.approx(shifted / shifted.sum())
 
 
 # All

@@ -140,21 +140,28 @@ STEERED = {
     "doremi": {},
     "doge": {},
 }
+CHANGED = "changed"
 
 
 def steered_job(folder, corpus, settings, reference: Path) -> list[str]:
-    """A job of one run per algorithm, and its arguments."""
+    """A job of one run per algorithm and one whose mix changes twice, and its arguments."""
     compared = {"doremi": read_json(reference / "run.json")["hash"]}
+    asked = {
+        name: dataclasses.replace(
+            settings, steering=SteeringSettings(name, options, compared.get(name))
+        )
+        for name, options in STEERED.items()
+    }
+    changes = ((0.3, {"code": 0.7, "math": 0.3}), (0.8, {"web:news": 1.0}))
+    asked[CHANGED] = dataclasses.replace(settings, schedule=changes)
     runs = [
         {
             "folder": name,
             "corpus": str(corpus.root),
-            "settings": dataclasses.replace(
-                settings, steering=SteeringSettings(name, options, compared.get(name))
-            ).to_dict(),
+            "settings": found.to_dict(),
             "reference": str(reference),
         }
-        for name, options in STEERED.items()
+        for name, found in asked.items()
     ]
     write_json(folder / "runs.json", runs)
     return ["--runs", str(folder / "runs.json"), "--state", str(folder / "state")]
@@ -183,7 +190,7 @@ def test_algorithms_are_told_the_same_by_two_processes(corpus, steered_alone, tm
     stopped = torchrun(2, [*jobs["stopped"], *spread, "--time-limit", "0.1"])
     assert stopped.returncode == RESUME_ME, stopped.stderr
     assert torchrun(2, [*jobs["stopped"], *spread]).returncode == 0
-    for name in STEERED:
+    for name in (*STEERED, CHANGED):
         one = read_json(alone / name / "run.json")
         two, again = (read_json(tmp_path / job / name / "run.json") for job in jobs)
         for mine, theirs in zip(two["schedule"], one["schedule"], strict=True):
@@ -192,6 +199,11 @@ def test_algorithms_are_told_the_same_by_two_processes(corpus, steered_alone, tm
             expected = {d: pytest.approx(w, abs=2e-3) for d, w in one["answer"].items()}
             assert two["answer"] == expected
         assert again["losses"] == two["losses"]
+        assert again["seen"] == two["seen"]
+        assert set(two["seen"]) == {"tokens", "epochs"}
+        if name == CHANGED:
+            assert len(two["schedule"]) == 3
+            assert two["seen"] == one["seen"]
         bytes_of = [
             load_file(tmp_path / job / name / "weights.safetensors") for job in ("two", "stopped")
         ]

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Admire", "lacks"]
 
+# Weights and fidelities closer than this are those of a run that is done: tables are rounded.
+_SAME = 1e-6
+
 
 def lacks() -> str:
     """Say that the extra dependency is not here, if so."""
@@ -31,8 +34,9 @@ class Admire(Rounds):
 
     A Gaussian process over [weights, fidelity] predicts the average, the fidelity of a model being
     the cost of its run in runs of the largest. The first run is a random mix with the smallest
-    model; every later one is the (mix, model) with the most information about the best average at
-    the largest model per cost. The answer is the mix of the pool with the best mean there.
+    model; every later one is the (mix, model), not trained yet, with the most information about the
+    best average at the largest model per cost. The answer is the mix of the pool that the same
+    criterion puts first at the largest model.
     """
 
     def __init__(
@@ -48,22 +52,53 @@ class Admire(Rounds):
 
     def first(self, request: Request, size: int, *, seed: int) -> NextRuns:
         """Random mixes of the pool, with the cheapest model."""
+        self._check_left(self.pool, size)
         chosen = np.random.default_rng(seed).choice(self.pool, size, replace=False)
         return NextRuns(self._pool(request)[chosen], (next(iter(self.models)),) * size)
 
     def following(self, done: Done, request: Request, size: int, *, seed: int) -> NextRuns:
         """The most informative runs per cost, each knowing that the others will be made."""
         import torch
+
+        pool, process = self._pool(request), self._fit(done)
+        options = torch.cat([self._points(pool, model) for model in self.models])
+        known = torch.cdist(options, process.train_inputs[0]).amin(1) < _SAME
+        self._check_left(int((~known).sum()), size)
+        acquisition = self._acquisition(process, pool, seed=seed)
+        chosen: list[int] = []
+        for _ in range(size):
+            if chosen:
+                acquisition.set_X_pending(options[chosen])
+            scores = _scores(acquisition, options)
+            scores[known], scores[chosen] = -torch.inf, -torch.inf
+            chosen.append(int(scores.argmax()))
+        mixes = pool[[index % len(pool) for index in chosen]]
+        names = list(self.models)
+        return NextRuns(mixes, tuple(names[index // len(pool)] for index in chosen))
+
+    def propose(self, done: Done, request: Request, *, seed: int) -> Proposal:
+        """The mix of the pool that the acquisition puts first at the largest model."""
+        pool = within_caps(self._pool(request), request.caps)
+        process, points = self._fit(done), self._points(pool, self.largest)
+        best = int(_scores(self._acquisition(process, pool, seed=seed), points).argmax())
+        return Proposal.from_weights(
+            pool[best],
+            request,
+            status="recommended",
+            average=-process.posterior(points[best : best + 1]).mean.item(),
+            solver={"name": "admire", "pool": self.pool, "seed": seed},
+        )
+
+    def _acquisition(self, process: Any, pool: np.ndarray, *, seed: int) -> Any:
+        """Information about the best average at the largest model, per cost; BoTorch's."""
+        import torch
         from botorch.acquisition.cost_aware import InverseCostWeightedUtility
         from botorch.acquisition.max_value_entropy_search import qMultiFidelityMaxValueEntropy
         from botorch.models.cost import AffineFidelityCostModel
 
         torch.manual_seed(seed)
-        pool, process = self._pool(request), self._fit(done)
-        options = torch.cat([self._points(pool, model) for model in self.models])
-        last = options.shape[1] - 1
-        cost = AffineFidelityCostModel(fidelity_weights={last: 1.0}, fixed_cost=1e-6)
-        acquisition = qMultiFidelityMaxValueEntropy(
+        cost = AffineFidelityCostModel(fidelity_weights={pool.shape[1]: 1.0}, fixed_cost=1e-6)
+        return qMultiFidelityMaxValueEntropy(
             process,
             candidate_set=self._points(pool, self.largest),
             num_fantasies=4,  # of runs under way, where a round has several
@@ -72,35 +107,14 @@ class Admire(Rounds):
                 [points[..., :-1], torch.ones_like(points[..., -1:])], -1
             ),
         )
-        chosen: list[int] = []
-        for _ in range(size):
-            if chosen:
-                acquisition.set_X_pending(options[chosen])
-            with torch.no_grad():
-                scores = torch.cat([acquisition(part[:, None]) for part in options.split(256)])
-            scores[chosen] = -torch.inf
-            chosen.append(int(scores.argmax()))
-        mixes = pool[[index % len(pool) for index in chosen]]
-        names = list(self.models)
-        return NextRuns(mixes, tuple(names[index // len(pool)] for index in chosen))
 
-    def propose(self, done: Done, request: Request, *, seed: int) -> Proposal:
-        """The mix of the pool that the process expects most of at the largest model."""
-        import torch
-
-        pool = within_caps(self._pool(request), request.caps)
-        process = self._fit(done)
-        with torch.no_grad():
-            posterior = process.posterior(self._points(pool, self.largest))
-            means = -posterior.mean.squeeze(-1).numpy()
-        best = int(means.argmin())
-        return Proposal.from_weights(
-            pool[best],
-            request,
-            status="recommended",
-            average=float(means[best]),
-            solver={"name": "admire", "pool": self.pool, "seed": seed},
-        )
+    def _check_left(self, left: int, size: int) -> None:
+        """Refuse a round of more runs than there are left to choose from."""
+        if size > left:
+            raise OlmixError(
+                f"ADMIRE-BayesOpt: {size} runs asked of a pool of {self.pool} mixes, with {left} "
+                "left that were not trained; raise its setting `pool`"
+            )
 
     def _pool(self, request: Request) -> np.ndarray:
         """The pool of mixes to choose from, the same in every round."""
@@ -133,6 +147,14 @@ class Admire(Rounds):
             )
             fit_gpytorch_mll(ExactMarginalLogLikelihood(process.likelihood, process))
         return process
+
+
+def _scores(acquisition: Any, options: "Tensor") -> "Tensor":
+    """The acquisition of each option alone."""
+    import torch
+
+    with torch.no_grad():
+        return torch.cat([acquisition(part[:, None]) for part in options.split(256)])
 
 
 ALGORITHM = Admire

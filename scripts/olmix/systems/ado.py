@@ -2,13 +2,16 @@
 
 import numpy as np
 
-from olmix.systems.kinds.steering import MovingMix, Seen, equal_stretches
+from olmix.systems.kinds.steering import MovingMix, Seen
 
 __all__ = ["ADO", "fit_law"]
 
 _EXPONENTS = np.geomspace(0.02, 1.5, 16)
 _HUBER = 1e-3
 _REWEIGHTED = 6
+
+_STEP_MEMORY = 0.9
+"""What the history keeps of itself in a step."""
 
 
 def fit_law(tokens: np.ndarray, losses: np.ndarray) -> tuple[float, float, float]:
@@ -52,12 +55,13 @@ class ADO(MovingMix):
     """Adaptive data optimisation.
 
     After ``warmup`` of the run, at each of ``updates`` moments, a law e + a·n^(−b) is fitted to
-    each domain's training losses over the tokens n read of it. A domain's preference is
-    prior × b·(L − e)/n × (running average of the mix)^``credit``, at least ``floor``; what is
-    played is ``memory`` × running average + (1 − ``memory``) × preference.
+    each domain's training losses over the tokens n read so far, of all domains together. A
+    domain's preference is prior × b·(L − e)/n × history^``credit``, at least ``floor``, where the
+    history is what was read in the last steps. What is played is ``memory`` × the mean of all
+    preferences so far (the prior before there are any) + (1 − ``memory``) × preference.
     """
 
-    kept = ("points", "average", "turn")
+    kept = ("points", "history", "mean")
 
     def __init__(
         self,
@@ -70,41 +74,44 @@ class ADO(MovingMix):
         credit: float = 0.5,
         floor: float = 0.01,
     ) -> None:
-        super().__init__(mix, steps)
-        self.updates, self.warmup, self.memory = updates, warmup, memory
-        self.credit, self.floor = credit, floor
+        super().__init__(mix, steps, updates)
+        self.warmup, self.memory, self.credit, self.floor = warmup, memory, credit, floor
+        # Of every stretch: each domain's tokens by then, and its loss.
         self.points = np.empty((0, 2, len(mix)))
-        self.average, self.turn = self.first.copy(), np.ones(1)
-
-    @property
-    def ends(self) -> list[int]:
-        """The ends of equal stretches: the mix is decided anew after each."""
-        return equal_stretches(self.steps, self.updates)
+        self.history, self.mean = self.first.copy(), self.first.copy()
 
     def next_mix(self, seen: Seen) -> np.ndarray:
         """Note the losses of the last stretch; the mix is the prior until the warm-up is over."""
+        before = self.points[-1, 0] if len(self.points) else np.zeros(len(self.first))
         self.points = np.concatenate([self.points, [[seen.tokens, seen.losses]]])
-        played = self.first
-        if len(self.points) >= max(3, self.warmup * self.updates):
-            played = self.memory * self.average + (1 - self.memory) * self.preference()
-        self.turn = self.turn + 1
-        self.average = self.average + (played - self.average) / self.turn
+        turn, (start, now, end) = len(self.points), self._around()
+        read = seen.tokens - before
+        fades = _STEP_MEMORY ** (now - start)
+        self.history = fades * self.history + (1 - fades) * read / read.sum()
+        if turn < max(3, self.warmup * self.updates):
+            return self.first
+        wanted = self.preference()
+        played = self.memory * self.mean + (1 - self.memory) * wanted
+        self.mean = self.mean + (1 - now / end) * (wanted - self.mean)
         return played
+
+    def _around(self) -> tuple[int, int, int]:
+        """The steps at which the last stretch began, it ended, and the next one will."""
+        ends, turn = [0, *self.ends], len(self.points)
+        return ends[turn - 1], ends[turn], ends[turn + 1]
 
     def preference(self) -> np.ndarray:
         """The mix that the fitted laws ask for now."""
-        gains = np.zeros(len(self.first))
-        for domain, (tokens, losses) in enumerate(self.points.transpose(2, 1, 0)):
+        gains, read = np.zeros(len(self.first)), self.points[:, 0].sum(1)
+        for domain, losses in enumerate(self.points[:, 1].T):
             known = ~np.isnan(losses)
             if known.sum() >= 3:
-                _, slope, exponent = fit_law(tokens[known], losses[known])
-                read = tokens[known][-1]
-                gains[domain] = exponent * slope * read ** (-exponent - 1)
-        wanted = self.first * gains * self.average**self.credit
+                _, slope, exponent = fit_law(read[known], losses[known])
+                gains[domain] = exponent * slope * read[-1] ** (-exponent - 1)
+        wanted = self.first * gains * self.history**self.credit
         if not wanted.sum() > 0:
             return self.first
-        wanted = wanted / wanted.sum()
-        raised = np.maximum(wanted, self.floor)
+        raised = np.maximum(wanted / wanted.sum(), self.floor)
         return raised / raised.sum()
 
 

@@ -18,13 +18,14 @@ def one_hots(domains: int, most: float) -> np.ndarray:
 class Aioli(MovingMix):
     """Rounds of a sweep and a longer stretch under what the sweep says.
 
-    A sweep reads, one after another and ``sweep_share`` of the round in all, mixes with ``most``
-    on one domain. The drops of the held-out losses over each are taken as linear in the mix:
-    drops = P·Aᵀ gives A, which is shifted to be ≥ 0, its rows normalised, and averaged with the
-    round before (which counts ``memory``). The mix is then ∝ exp(``rate``·column sums of A).
+    A sweep reads, one after another in a random order and ``sweep_share`` of the round in all,
+    mixes with ``most`` on one domain. The drops of the held-out losses over each are taken as
+    linear in the mix: drops = P·Aᵀ gives A, which is shifted to be ≥ 0, divided by its sum, and
+    averaged with the round before (which counts ``memory``). The mix is then
+    ∝ exp(``rate``·column sums of A).
     """
 
-    kept = ("place", "losses", "drops", "matrix")
+    kept = ("place", "round", "losses", "drops", "matrix")
 
     def __init__(
         self,
@@ -38,10 +39,9 @@ class Aioli(MovingMix):
         memory: float = 0.1,
         held_out: int = 4,
     ) -> None:
-        super().__init__(mix, steps)
-        size = len(mix)
-        self.rounds, self.sweep_share, self.rate = rounds, sweep_share, rate
-        self.memory, self.held_out = memory, held_out
+        super().__init__(mix, steps, rounds)
+        self.sweep_share, self.rate, self.memory = sweep_share, rate, memory
+        self.held_out, size = held_out, len(mix)
         self.mixes = one_hots(size, most)
         if steps < rounds * (size + 1) + 1:
             raise OlmixError(
@@ -49,31 +49,36 @@ class Aioli(MovingMix):
                 f"expected at least {rounds * (size + 1) + 1}"
             )
         # The place in the round; 0 is what comes before its sweep.
-        self.place, self.losses = np.zeros(1), np.empty(0)
+        self.place, self.round, self.losses = np.zeros(1), np.zeros(1), np.empty(0)
         self.drops, self.matrix = np.zeros((size, size)), np.empty((0, size))
 
     @property
     def ends(self) -> list[int]:
         """The first step alone (to measure from), then of each round a sweep and the rest."""
         size, ends = len(self.first), [1]
-        for last in equal_stretches(self.steps - 1, self.rounds):
+        for last in equal_stretches(self.steps - 1, self.updates):
             length = 1 + last - ends[-1]
             each = max(1, int(self.sweep_share * length / size))
             ends += [ends[-1] + each * number for number in range(1, size + 1)]
             ends.append(1 + last)
         return ends
 
+    @property
+    def order(self) -> np.ndarray:
+        """The domains in the order of this round's sweep: losses fall less and less, on any."""
+        return np.random.default_rng(int(self.round[0])).permutation(len(self.first))
+
     def next_mix(self, seen: Seen) -> np.ndarray:
         """The next mix of the sweep, or what the sweep says when it is over."""
-        place, size = int(self.place[0]), len(self.first)
+        place, size, order = int(self.place[0]), len(self.first), self.order
         if place:
             self.drops = self.drops.copy()
-            self.drops[place - 1] = self.losses - seen.held_out
+            self.drops[order[place - 1]] = self.losses - seen.held_out
         self.losses = seen.held_out
         if place < size:
             self.place = np.array([place + 1.0])
-            return self.mixes[place]
-        self.place = np.zeros(1)
+            return self.mixes[order[place]]
+        self.place, self.round = np.zeros(1), self.round + 1
         self._learn()
         logs = self.rate * self.matrix.sum(0)
         weights = np.exp(logs - logs.max())
@@ -83,8 +88,8 @@ class Aioli(MovingMix):
         """The matrix of this round, averaged with what is known from the rounds before."""
         matrix = np.linalg.solve(self.mixes, self.drops).T.copy()
         matrix = matrix - min(0.0, matrix.min())
-        sums = matrix.sum(1, keepdims=True)
-        matrix = np.where(sums > 0, matrix / np.where(sums > 0, sums, 1), 1 / len(matrix))
+        total = matrix.sum()
+        matrix = matrix / total if total > 0 else np.full_like(matrix, 1 / matrix.size)
         known = self.memory if len(self.matrix) else 0.0
         self.matrix = known * self.matrix + (1 - known) * matrix if known else matrix
 

@@ -22,17 +22,26 @@ _AT_ONCE = 64
 class Chameleon(FromModel):
     """Pretraining weights: softmax of the inverse ridge leverage of the domains' embeddings.
 
-    ``samples`` sequences make the embedding of a domain.
+    ``samples`` sequences, of each the first ``length`` tokens, make the embedding of a domain. The
+    ridge is of the size that the model's states have: far under it, leverage is the distance from
+    the domains' mean, and the domain nearest to that mean gets nearly everything.
     """
 
     def __init__(
-        self, *, ridge: float = 10.0, temperature: float = 5.0, samples: int = 2048
+        self,
+        *,
+        ridge: float = 10.0,
+        temperature: float = 5.0,
+        samples: int = 2048,
+        length: int = 512,
     ) -> None:
-        self.ridge, self.temperature, self.samples = ridge, temperature, samples
+        self.ridge, self.temperature = ridge, temperature
+        self.samples, self.length = samples, length
 
     def mix(self, model: "Transformer", streams: "list[DomainStream]") -> np.ndarray:
         """The weights of the domains as the model sees them."""
-        return self.weights(domain_embeddings(model, streams, samples=self.samples))
+        embeddings = domain_embeddings(model, streams, samples=self.samples, length=self.length)
+        return self.weights(embeddings)
 
     def weights(self, embeddings: np.ndarray) -> np.ndarray:
         """Softmax of 1/leverage at the temperature."""
@@ -50,19 +59,21 @@ def leverage_scores(embeddings: np.ndarray, ridge: float) -> np.ndarray:
 
 
 def domain_embeddings(
-    model: "Transformer", streams: "list[DomainStream]", *, samples: int
+    model: "Transformer", streams: "list[DomainStream]", *, samples: int, length: int
 ) -> np.ndarray:
     """The mean state after the middle layer over up to ``samples`` sequences of each domain."""
     import torch
 
+    # The middle of the embeddings and the states after every layer.
+    middle = (len(model.blocks) + 1) // 2
     means = []
     for stream in streams:
-        rows = torch.from_numpy(stream.last_of_first_epoch(samples))
+        rows = torch.from_numpy(stream.last_of_first_epoch(samples)[:, :length])
         total = torch.zeros(model.shape.d_model, dtype=torch.float64)
         with torch.no_grad():
             for part in rows.split(_AT_ONCE):
                 states = model.embedding(part.to(model.embedding.weight.device))
-                for block in model.blocks[: max(1, len(model.blocks) // 2)]:
+                for block in model.blocks[:middle]:
                     states = block(states, model.rotary[:, : part.shape[1]])
                 total += states.double().sum((0, 1)).cpu()
         means.append((total / rows.numel()).numpy())

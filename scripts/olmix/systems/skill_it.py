@@ -3,7 +3,7 @@
 import numpy as np
 
 from olmix.errors import OlmixError
-from olmix.systems.kinds.steering import MovingMix, Seen, equal_stretches
+from olmix.systems.kinds.steering import MovingMix, Seen
 
 __all__ = ["SkillIt", "skill_graph"]
 
@@ -35,19 +35,14 @@ class SkillIt(MovingMix):
         window: int = 3,
         held_out: int = 4,
     ) -> None:
-        super().__init__(mix, steps)
+        super().__init__(mix, steps, updates)
         self.graph = np.asarray(graph, dtype=float)
         if self.graph.shape != (len(mix), len(mix)):
             raise OlmixError(
                 f"algorithm 'skill_it': a graph of {self.graph.shape} for {len(mix)} domains"
             )
-        self.updates, self.rate, self.window, self.held_out = updates, rate, window, held_out
+        self.rate, self.window, self.held_out = rate, window, held_out
         self.measured = np.empty((0, len(mix)))
-
-    @property
-    def ends(self) -> list[int]:
-        """The ends of equal stretches: the mix is decided anew after each."""
-        return equal_stretches(self.steps, self.updates)
 
     def next_mix(self, seen: Seen) -> np.ndarray:
         """Note the held-out losses; the next mix is what they and the graph ask for."""

@@ -59,14 +59,14 @@ class MovingMix(Steering, ABC):
     held_out: int = 0
     """Sequences of each domain that are held out to measure its loss between stretches."""
 
-    def __init__(self, mix: np.ndarray, steps: int) -> None:
-        """Begin a run of ``steps`` steps with ``mix``."""
-        self.first, self.steps = np.asarray(mix, dtype=float), steps
+    def __init__(self, mix: np.ndarray, steps: int, updates: int) -> None:
+        """Begin a run of ``steps`` steps with ``mix``; there are ``updates`` stretches."""
+        self.first, self.steps, self.updates = np.asarray(mix, dtype=float), steps, updates
 
     @property
-    @abstractmethod
     def ends(self) -> list[int]:
-        """The step after which each stretch ends; the last is the end of the run."""
+        """The step after which each stretch ends; all are as long, the last ends the run."""
+        return equal_stretches(self.steps, self.updates)
 
     @abstractmethod
     def next_mix(self, seen: Seen) -> np.ndarray:
