@@ -48,7 +48,7 @@ def torchrun(
         )
         for rank in range(count)
     ]
-    outputs = [process.communicate(timeout=120)[1] for process in started]
+    outputs = [process.communicate(timeout=600)[1] for process in started]
     return subprocess.CompletedProcess(command, started[0].returncode, stderr="".join(outputs))
 
 

@@ -98,7 +98,7 @@ def test_sigterm_writes_a_checkpoint_and_asks_to_be_resumed(job, tmp_path):
     wait_for_more(lock_time, state, 0, lambda: child.poll() is None)
     time.sleep(0.3)
     child.send_signal(signal.SIGTERM)
-    _, error = child.communicate(timeout=60)
+    _, error = child.communicate(timeout=300)
     assert child.returncode == RESUME_ME
     assert "start it again to go on" in error
     assert len(list(state.glob("*/step-*.safetensors"))) == 1
