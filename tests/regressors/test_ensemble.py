@@ -41,6 +41,14 @@ def test_never_much_worse_than_its_better_member(runs):
     assert fits[0] >= max(fits[1:]) - 0.01
 
 
+@pytest.mark.parametrize("value", [0.0, 2.7])
+def test_a_task_that_is_the_same_in_every_run_is_predicted_so(value):
+    X, Y = straight(5, 3, 30, 0.02)
+    model = Ensemble().fit(X, np.column_stack([Y, np.full(30, value)]))
+    assert model.predict(X)[:, 3] == pytest.approx(value, abs=0.01)
+    assert np.ptp(model.predict(np.eye(5))[:, 3]) < 0.01
+
+
 def test_it_is_the_weighted_sum_of_its_members():
     X, Y = straight(5, 4, 40, 0.05)
     model = Ensemble().fit(X, Y)

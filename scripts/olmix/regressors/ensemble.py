@@ -13,7 +13,12 @@ from scipy.optimize import nnls
 
 from olmix.errors import OlmixError
 from olmix.regressors.base import Regressor
-from olmix.regressors.cross_validation import held_out_folds, scored_tasks, share_of_spread
+from olmix.regressors.cross_validation import (
+    held_out_folds,
+    scored_tasks,
+    share_of_spread,
+    spread,
+)
 from olmix.regressors.diminishing import Diminishing
 from olmix.regressors.log_linear import LogLinear
 from olmix.regressors.terms import Term
@@ -52,7 +57,7 @@ class Ensemble(Regressor):
             raise OlmixError(
                 f"ensemble of {list(self.members)}: expected some of {', '.join(_MEMBERS)}"
             )
-        tasks, folds = scored_tasks(Y.shape[1], len(X)), held_out_folds(len(X))
+        tasks, folds = scored_tasks(Y.shape[1], len(X)), held_out_folds(X)
         self.members_ = tuple(_MEMBERS[name]() for name in self.members)
         unseen = [member.fit_and_cross_predict(X, Y, folds, tasks) for member in self.members_]
         self.weights_ = _stack(unseen, Y[:, tasks])
@@ -116,7 +121,7 @@ def _stack(unseen: list[np.ndarray], measured: np.ndarray) -> np.ndarray:
     """
     columns = np.column_stack([_errors(values, measured) for values in unseen])
     # min ‖Σ w_l·error_l‖ with Σw = 1, w ≥ 0: a heavy row asks for the sum.
-    heavy = 1e3 * np.sqrt((columns**2).sum(0).max() + 1e-300)
+    heavy = 1e3 * (np.sqrt((columns**2).sum(0).max()) or 1.0)
     weights, _ = nnls(
         np.vstack([columns, np.full(len(unseen), heavy)]), np.r_[np.zeros(len(columns)), heavy]
     )
@@ -132,6 +137,5 @@ def _errors(predicted: np.ndarray, measured: np.ndarray) -> np.ndarray:
         (predicted - measured, measured, 1.0),
         ((predicted - measured).mean(1, keepdims=True), averages, np.sqrt(measured.shape[1])),
     ):
-        spread = np.maximum(np.abs(values - values.mean(0)).mean(0), 1e-300)
-        parts.append((weight * errors / spread).ravel())
+        parts.append((weight * errors / spread(values)).ravel())
     return np.concatenate(parts)

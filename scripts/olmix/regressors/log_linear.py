@@ -83,9 +83,7 @@ class LogLinear(Regressor):
 
     def _fit(self, X: np.ndarray, Y: np.ndarray) -> None:
         if self.ridge is None:
-            self.fit_and_cross_predict(
-                X, Y, held_out_folds(len(X)), scored_tasks(Y.shape[1], len(X))
-            )
+            self.fit_and_cross_predict(X, Y, held_out_folds(X), scored_tasks(Y.shape[1], len(X)))
         else:
             self.ridge_errors_ = {}
             self._fit_with(float(self.ridge), X, Y)

@@ -67,7 +67,7 @@ def unseen_errors(
     Their quantiles around a prediction are its interval.
     """
     _, weights, measured = outputs_of(swarm, surrogate.granularity, families or {})
-    folds = held_out_folds(len(swarm))
+    folds = held_out_folds(swarm.mixes)
     models = surrogate.regressor.refit(swarm.mixes, measured, (~folds).astype(float))
     errors = np.empty(len(swarm))
     for unseen, model in zip(folds, models, strict=True):
