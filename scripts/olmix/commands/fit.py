@@ -157,6 +157,11 @@ def _read(args: argparse.Namespace) -> _Fit:
         if value < 0:
             raise OlmixError(f"{option} {value}: expected 0 or more")
     swarm, families = swarm_from(args)
+    for path, values in ((args.ratios, swarm.mixes), (args.metrics, swarm.metrics)):
+        if (values == values[0]).all():
+            raise OlmixError(
+                f"{path}: no run differs from the others ({len(swarm)} in all), so none is better"
+            )
     domains, prior = domains_from(args.domains, swarm)
     if domains is None:
         if args.target_tokens is not None:

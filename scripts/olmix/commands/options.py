@@ -3,6 +3,8 @@
 import argparse
 import json
 import math
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,11 +34,16 @@ __all__ = [
     "add_seed_option",
     "add_swarm_options",
     "method_from",
+    "metric_notes",
     "scored_swarm",
     "seed_number",
     "swarm_from",
-    "unit_notes",
 ]
+
+# Names of metrics that are no losses.
+_LARGER_IS_BETTER = re.compile(
+    r"(^|[^a-z])(acc|accuracy|exact_match|f1|pass@\d+|win_?rate)([^a-z]|$)", re.IGNORECASE
+)
 
 
 def seed_number(text: str) -> int:
@@ -175,7 +182,7 @@ def swarm_from(args: argparse.Namespace) -> tuple[SwarmTable, dict[str, list[str
         swarm = average_columns(swarm, name, dict.fromkeys(members.split(","), 1.0))
     if args.scale_metrics:
         swarm = scale_metrics(swarm)
-    swarm = replace(swarm, notes=(*swarm.notes, *unit_notes(swarm)))
+    swarm = replace(swarm, notes=(*swarm.notes, *metric_notes(swarm)))
     if args.families:
         return swarm, read_families(read_config(args.families), swarm.tasks)
     return swarm, families_of(swarm.tasks)
@@ -209,21 +216,35 @@ def scored_swarm(
     return replace(swarm.select_tasks(tasks), domains=fitted.domains, mixes=mixes)
 
 
-def unit_notes(swarm: SwarmTable) -> list[str]:
-    """What to know about metrics that do not look like bits per byte."""
+def metric_notes(swarm: SwarmTable) -> list[str]:
+    """What to know about metrics that do not look like losses in bits per byte."""
+    notes = []
+    larger = [task for task in swarm.tasks if _LARGER_IS_BETTER.search(task)]
+    if larger:
+        notes.append(
+            f"better when larger, by their names: {_few(larger)}; a mix is proposed for small "
+            "values: give errors (1 - accuracy), or --drop-task"
+        )
+    still = np.ptp(swarm.metrics, axis=0) == 0
+    flat = [task for task, same in zip(swarm.tasks, still, strict=True) if same]
+    if flat and len(swarm) > 1:
+        notes.append(f"the same in every run, so that no mix is better for them: {_few(flat)}")
     median = np.median(swarm.metrics, axis=0)
     odd = [
         f"{task} ({middle:.3g})"
         for task, middle in zip(swarm.tasks, median, strict=True)
         if not 0.1 <= middle <= 10
     ]
-    if not odd:
-        return []
-    listed = ", ".join(odd[:3]) + (f" and {len(odd) - 3} more" if len(odd) > 3 else "")
-    return [
-        f"not in bits per byte by their medians: {listed}; a metric weighs in the average, and "
-        "against --kl, by its size (--scale-metrics makes all alike)"
-    ]
+    if odd:
+        notes.append(
+            f"not in bits per byte by their medians: {_few(odd)}; a metric weighs in the average, "
+            "and against --kl, by its size (--scale-metrics makes all alike)"
+        )
+    return notes
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def method_from(args: argparse.Namespace) -> Method:

@@ -99,6 +99,10 @@ class Diminishing(Regressor):
             "by leave-one-out",
         )
 
+    def unseen_error(self) -> float:
+        """The mean over tasks of what leave-one-out says."""
+        return float(self.error_.mean())
+
     def terms(self) -> tuple[Term, ...]:
         """The law as one term, with its curve."""
         return (

@@ -218,6 +218,10 @@ class LogLinear(Regressor):
             f"log-linear: ridge {self.ridge_:g} (error of unseen runs over their spread: {scores})",
         )
 
+    def unseen_error(self) -> float | None:
+        """The error at the ridge that was chosen; None where it was given."""
+        return self.ridge_errors_.get(repr(self.ridge_))
+
     def terms(self) -> tuple[Term, ...]:
         """The law as one term, without a curve."""
         tasks = len(self.constant_)
