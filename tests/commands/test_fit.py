@@ -464,6 +464,13 @@ def test_missing_values_can_be_left_out(olmix, simulated, tmp_path, no_figures, 
     assert len(record(tmp_path / "out")["predicted"]) == 3
 
 
+def test_a_law_without_weight_says_its_gain_too(fit, monkeypatch, capsys):
+    monkeypatch.setattr("olmix.regressors.ensemble._stack", lambda *_: np.array([0.0, 1.0]))
+    fit("--explore", 0)
+    told = re.search(r"gain over natural by each law: (.*)", capsys.readouterr().out)[1]
+    assert re.fullmatch(r"log-linear \S+ % \(without weight\), diminishing returns \S+ %", told)
+
+
 def test_it_says_which_laws_it_chose_and_what_each_predicts(fit, capsys):
     out = fit()
     said = capsys.readouterr().out

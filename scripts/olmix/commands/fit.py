@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from olmix.commands.options import (
+    add_domains_option,
     add_method_options,
     add_request_options,
     add_seed_option,
@@ -50,12 +51,7 @@ HELP = "fit a swarm you have (ratios.csv, metrics.csv) and propose a mix"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options: a swarm, its domains, a method and a request."""
     add_swarm_options(parser)
-    parser.add_argument(
-        "--domains", type=Path, metavar="FILE",
-        help="JSON or YAML with token_counts {domain: tokens} and optionally relative_sizes, "
-        "the prior of the KL term (default: natural; without a file the swarm's mean mix, and "
-        "nothing can be capped)",
-    )  # fmt: skip
+    add_domains_option(parser)
     parser.add_argument(
         "--out", type=output_folder, required=True, metavar="DIR", help="where to write"
     )

@@ -1,4 +1,4 @@
-"""The command-line options about a swarm and a method, shared by `fit` and `reuse`."""
+"""The command-line options about a swarm and a method, shared by `fit`, `explore` and `reuse`."""
 
 import argparse
 import json
@@ -29,10 +29,13 @@ from olmix.tables import (
 from olmix.tasks import families_of, fold_mmlu, outside_suite, read_families
 
 __all__ = [
+    "add_domains_option",
     "add_method_options",
     "add_request_options",
     "add_seed_option",
     "add_swarm_options",
+    "add_task_options",
+    "families_from",
     "method_from",
     "metric_notes",
     "scored_swarm",
@@ -79,10 +82,7 @@ def add_swarm_options(parser: argparse.ArgumentParser, *, required: bool = True)
         help="a column of either file that is neither a domain nor a metric; may be repeated "
         "(default: none; columns of text are left out anyway)",
     )  # fmt: skip
-    group.add_argument(
-        "--unit", default="BPB", metavar="NAME",
-        help="what the metrics are measured in, for texts and figures (default: BPB)",
-    )  # fmt: skip
+    add_task_options(group)
     group.add_argument(
         "--scale-metrics", action="store_true",
         help="divide every metric by its median, so that metrics in different units weigh alike "
@@ -105,9 +105,27 @@ def add_swarm_options(parser: argparse.ArgumentParser, *, required: bool = True)
         help="do not fold per-subject MMLU columns into four categories (default: fold, weighted "
         "by number of questions)",
     )  # fmt: skip
-    group.add_argument(
+
+
+def add_task_options(parser: argparse._ActionsContainer) -> None:
+    """Declare the options that say how metrics are shown: their unit and their families."""
+    parser.add_argument(
+        "--unit", default="BPB", metavar="NAME",
+        help="what the metrics are measured in, for texts and figures (default: BPB)",
+    )  # fmt: skip
+    parser.add_argument(
         "--families", type=Path, metavar="FILE",
         help="JSON or YAML of {family: [tasks]} (default: maths, code and QA, by name)",
+    )  # fmt: skip
+
+
+def add_domains_option(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
+    """Declare the option for the file of the domains' sizes."""
+    without = "" if required else "; without a file the swarm's mean mix, and nothing can be capped"
+    parser.add_argument(
+        "--domains", type=Path, required=required, metavar="FILE",
+        help="JSON or YAML with token_counts {domain: tokens} and optionally relative_sizes, the "
+        f"prior of the KL term (default: natural{without})",
     )  # fmt: skip
 
 
@@ -157,6 +175,13 @@ def add_seed_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def families_from(args: argparse.Namespace, tasks: Sequence[str]) -> dict[str, list[str]]:
+    """The families of a file, or those that the tasks' names tell."""
+    if args.families:
+        return read_families(read_config(args.families), tasks)
+    return families_of(tasks)
+
+
 def swarm_from(args: argparse.Namespace) -> tuple[SwarmTable, dict[str, list[str]]]:
     """Read the swarm, keep the metrics asked for, and group them into families."""
     columns = metric_columns(args.metrics)
@@ -183,9 +208,7 @@ def swarm_from(args: argparse.Namespace) -> tuple[SwarmTable, dict[str, list[str
     if args.scale_metrics:
         swarm = scale_metrics(swarm)
     swarm = replace(swarm, notes=(*swarm.notes, *metric_notes(swarm)))
-    if args.families:
-        return swarm, read_families(read_config(args.families), swarm.tasks)
-    return swarm, families_of(swarm.tasks)
+    return swarm, families_from(args, swarm.tasks)
 
 
 def scored_swarm(
