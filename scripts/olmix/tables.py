@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from olmix.delimited import TextTable, read_delimited
 from olmix.errors import OlmixError
-from olmix.files import replacing
+from olmix.files import write_csv
 from olmix.mix import same_mix
 
 __all__ = [
@@ -387,8 +387,7 @@ def write_table(
     frame.insert(0, "run", list(runs))
     frame.insert(1, "name", list(runs))
     frame.insert(2, "index", range(len(frame)))
-    with replacing(path) as temporary:
-        frame.to_csv(temporary, index=False)
+    write_csv(path, frame)
 
 
 def _some(names: Iterable[object], most: int = 5) -> str:
