@@ -385,6 +385,8 @@ def refuse_fit(refused, simulated, tmp_path):
         (["--setting", "ridge=NaN"], "expected NAME=NUMBER"),
         (["--setting", "ridge=-1"], "expected NAME=NUMBER, 0 or more"),
         (["--setting", "rigde=1"], "'ensemble' has no setting 'rigde'"),
+        (["--regressor", "log_linear", "--setting", "ceiling=0"], "ceiling is 0, expected above 0"),
+        (["--regressor", "log_linear", "--setting", "max_iterations=0.5"], "max_iterations is 0.5"),
         (["--drop-task", "task_99"], "metrics have no task 'task_99'"),
         (["--group-tasks", "a=task_00,task_99"], "metrics have no task 'task_99'"),
         (["--group-tasks", "a"], "--group-tasks 'a': expected NAME=TASK,TASK"),
