@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from olmix.files import read_json, replacing
+from olmix.files import read_json, write_csv
 from olmix.measured.check import score_unseen
 from olmix.measured.files import load_measured, paper_domains, read_runs, source_of, write_laws
 from olmix.measured.measure import measure
@@ -16,8 +16,7 @@ def main(manifest: Path, settings_file: Path, laws: Path, unseen: Path) -> None:
     runs = read_runs(Path(released["root"]), settings["swarms"])
     measured = measure(runs, settings, paper_domains())
     write_laws(laws, measured, source_of(measured, released["files"], "snakemake measure_law"))
-    with replacing(unseen) as temporary:
-        score_unseen(measured).round(4).to_csv(temporary, index=False)
+    write_csv(unseen, score_unseen(measured).round(4))
 
 
 snakemake: Any  # what the workflow tells the job

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from olmix.files import replacing, write_json
+from olmix.files import write_csv, write_json
 from olmix.presentation.proposal_report import write_sweep_csv
 from olmix.provenance.job import job_log
 from olmix.published.catalogue import Catalogue, ReleasedSwarm
@@ -25,8 +25,7 @@ def main(swarms: Path, settings: dict[str, Any], out: Path) -> None:
     """Write ``granularity.csv`` and ``findings.json``, and with the swarm what needs a law."""
     swarm = Catalogue.load(swarms).get(settings["design"]["swarm"])
     fits = fit_by_granularity(swarm, settings["granularity"])
-    with replacing(out / "granularity.csv") as temporary:
-        fits.to_csv(temporary, index=False)
+    write_csv(out / "granularity.csv", fits)
     weights, solvers = (None, None) if swarm is None else _propose(swarm, settings, out)
     parts = [granularity_findings(fits), design_findings(weights, solvers)]
     joined = Findings.joined([part.to_dict() for part in parts])
@@ -47,8 +46,7 @@ def _propose(
         columns=["solver", "predicted_bpb", "status"],
     )
     for name, frame in (("weights", weights), ("solvers", solvers)):
-        with replacing(out / f"{name}.csv") as temporary:
-            frame.to_csv(temporary, index=False)
+        write_csv(out / f"{name}.csv", frame)
     write_sweep_csv(out / "kl_sweep.csv", sweep(surrogate, swarm, request))
     return weights, solvers
 

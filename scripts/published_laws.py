@@ -4,7 +4,7 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from olmix.files import replacing
+from olmix.files import write_csv
 from olmix.provenance.job import job_log
 from olmix.published.catalogue import Catalogue
 from olmix.published.laws import fit_by_multiplier
@@ -14,8 +14,7 @@ def main(swarms: Path, law: str, settings: dict[str, Any], out: Path) -> None:
     """Write the held-out fits of all swarms that are here."""
     families = settings["regression"]["families"]
     fits = fit_by_multiplier(Catalogue.load(swarms), law, families, settings["laws"])
-    with replacing(out) as temporary:
-        fits.to_csv(temporary, index=False)
+    write_csv(out, fits)
     logging.info("%s: %d fits", law, len(fits))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from olmix.files import replacing, write_json
+from olmix.files import write_csv, write_json
 from olmix.paths import REPOSITORY
 from olmix.provenance.job import job_log
 from olmix.published.catalogue import Catalogue
@@ -33,25 +33,20 @@ def _write(result: FinalMixes, out: Path) -> None:
             coefficients = pd.DataFrame(
                 law.regressor.coef_, index=law.outputs, columns=law.domains
             ).rename_axis("task")
-            _table(out / name / "coefficients.csv", coefficients.reset_index())
+            write_csv(out / name / "coefficients.csv", coefficients.reset_index())
     for stage, proposal in result.chain.proposals.items():
         proposal.save(out / "chain" / f"{stage}.json")
     write_json(
         out / "chain.json",
         {"stages": list(result.chain.proposals), "stops_before": result.chain.stopped},
     )
-    _table(out / "swarms.csv", pd.DataFrame(result.swarms))
+    write_csv(out / "swarms.csv", pd.DataFrame(result.swarms))
     columns = ["comparison", "domain", "ours", "low", "high", "paper", "difference", "inside"]
     mixes = pd.concat(result.compared) if result.compared else pd.DataFrame(columns=columns)
-    _table(out / "mixes.csv", mixes)
+    write_csv(out / "mixes.csv", mixes)
     if result.kappa is not None:
-        _table(out / "kappa.csv", result.kappa)
+        write_csv(out / "kappa.csv", result.kappa)
     write_json(out / "findings.json", result.findings.to_dict())
-
-
-def _table(path: Path, frame: pd.DataFrame) -> None:
-    with replacing(path) as temporary:
-        frame.to_csv(temporary, index=False)
 
 
 snakemake: Any  # what the workflow tells the job

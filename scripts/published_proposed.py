@@ -4,7 +4,7 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from olmix.files import replacing
+from olmix.files import write_csv
 from olmix.provenance.job import job_log
 from olmix.published.catalogue import Catalogue
 from olmix.published.proposed import judged
@@ -13,8 +13,7 @@ from olmix.published.proposed import judged
 def main(swarms: Path, mixes: Path | None, settings: dict[str, Any], out: Path) -> None:
     """Write every mix with its error; an empty table where swarm or mixes are missing."""
     found = judged(Catalogue.load(swarms).get(settings["swarm"]), mixes, settings["laws"])
-    with replacing(out) as temporary:
-        found.to_csv(temporary, index=False)
+    write_csv(out, found)
     logging.info("%d proposed mixes judged", len(found))
 
 

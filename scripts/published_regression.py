@@ -4,7 +4,7 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from olmix.files import replacing
+from olmix.files import write_csv
 from olmix.provenance.job import job_log
 from olmix.published.catalogue import Catalogue
 from olmix.published.regression import fit_by_size
@@ -13,8 +13,7 @@ from olmix.published.regression import fit_by_size
 def main(swarms: Path, law: str, settings: dict[str, Any], out: Path) -> None:
     """Write the held-out fits; an empty table where the swarm is missing."""
     fits = fit_by_size(Catalogue.load(swarms).get(settings["swarm"]), law, settings)
-    with replacing(out) as temporary:
-        fits.to_csv(temporary, index=False)
+    write_csv(out, fits)
     logging.info("%s: %d fits", law, len(fits))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from olmix.files import content_hash, read_json, replacing, write_json, write_text
+from olmix.files import content_hash, read_json, write_csv, write_json, write_text
 from olmix.provenance.job import job_log
 from olmix.published.comparison import Findings, comparison_table
 from olmix.published.laws import summarised
@@ -36,8 +36,7 @@ def main(
         ("laws", by_multiplier),
         ("swarm_size", errors_by_multiplier(pd.read_csv(proposals))),
     ):
-        with replacing(out / f"{name}.csv") as temporary:
-            frame.to_csv(temporary, index=False)
+        write_csv(out / f"{name}.csv", frame)
     write_text(out / "notes.txt", (swarms / "notes.txt").read_text(encoding="utf-8"))
     inputs = read_json(manifest)
     write_json(out / "provenance.json", inputs | {"settings_hash": content_hash(settings["paper"])})

@@ -178,6 +178,15 @@ def test_a_split_is_a_partition_by_seed():
             TABLE.split(wrong, seed=0)
 
 
+def test_a_split_keeps_runs_of_a_mix_together():
+    mixes = np.tile(np.eye(5), (2, 1))
+    runs = tuple(map(str, range(10)))
+    table = SwarmTable(runs, tuple("abcde"), mixes, ("t",), np.arange(10.0)[:, None])
+    for seed in range(5):
+        train, test = table.split(4, seed=seed)
+        assert not (train.mixes.sum(0) * test.mixes.sum(0)).any()
+
+
 # Swarms of other groups: whatever names the runs, separates the columns or sums to a whole.
 
 

@@ -7,11 +7,22 @@ import os
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from olmix.errors import OlmixError
 
-__all__ = ["content_hash", "read_json", "replacing", "sha256", "write_json", "write_text"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "content_hash",
+    "read_json",
+    "replacing",
+    "sha256",
+    "write_csv",
+    "write_json",
+    "write_text",
+]
 
 
 @contextlib.contextmanager
@@ -46,6 +57,12 @@ def write_json(path: str | Path, value: Any) -> None:
     except ValueError as error:
         raise OlmixError(f"{path}: refusing to write a value JSON cannot hold ({error})") from error
     write_text(path, text + "\n")
+
+
+def write_csv(path: str | Path, frame: "pd.DataFrame") -> None:
+    """Write a table without its row numbers, whole or not at all."""
+    with replacing(path) as temporary:
+        frame.to_csv(temporary, index=False)
 
 
 def read_json(path: str | Path) -> Any:

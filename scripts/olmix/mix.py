@@ -10,7 +10,7 @@ import numpy as np
 
 from olmix.errors import OlmixError
 
-__all__ = ["Mix"]
+__all__ = ["Mix", "same_mix"]
 
 # How far from 1 a sum may be and still be taken for rounding.
 SUM_TOLERANCE = 1e-6
@@ -136,3 +136,9 @@ def _listing(names: Iterable[str], most: int = 5) -> str:
     names = list(names)
     rest = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + rest
+
+
+def same_mix(mixes: np.ndarray) -> np.ndarray:
+    """A number for each row of weights, the same for equal rows, counted as they first appear."""
+    _, first, number = np.unique(mixes, axis=0, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[number.ravel()]

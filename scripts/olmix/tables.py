@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike
 
 from olmix.delimited import TextTable, read_delimited
 from olmix.errors import OlmixError
-from olmix.files import replacing
+from olmix.files import write_csv
+from olmix.mix import same_mix
 
 __all__ = [
     "MISSING",
@@ -111,10 +112,11 @@ class SwarmTable:
         return self.select_tasks([task for task in self.tasks if task not in set(tasks)])
 
     def split(self, held_out: int, seed: int) -> tuple["SwarmTable", "SwarmTable"]:
-        """A random (train, test) split with ``held_out`` test runs."""
+        """A random (train, test) split with ``held_out`` test runs; runs of a mix stay together."""
         if not 0 < held_out < len(self):
             raise OlmixError(f"held-out runs: {held_out}, expected 1 to {len(self) - 1}")
         order = np.random.default_rng(seed).permutation(len(self))
+        order = order[np.argsort(same_mix(self.mixes[order]), kind="stable")]
         return self.rows(np.sort(order[held_out:])), self.rows(np.sort(order[:held_out]))
 
 
@@ -385,8 +387,7 @@ def write_table(
     frame.insert(0, "run", list(runs))
     frame.insert(1, "name", list(runs))
     frame.insert(2, "index", range(len(frame)))
-    with replacing(path) as temporary:
-        frame.to_csv(temporary, index=False)
+    write_csv(path, frame)
 
 
 def _some(names: Iterable[object], most: int = 5) -> str:

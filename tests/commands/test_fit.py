@@ -385,6 +385,8 @@ def refuse_fit(refused, simulated, tmp_path):
         (["--setting", "ridge=NaN"], "expected NAME=NUMBER"),
         (["--setting", "ridge=-1"], "expected NAME=NUMBER, 0 or more"),
         (["--setting", "rigde=1"], "'ensemble' has no setting 'rigde'"),
+        (["--regressor", "log_linear", "--setting", "ceiling=0"], "ceiling is 0, expected above 0"),
+        (["--regressor", "log_linear", "--setting", "max_iterations=0.5"], "max_iterations is 0.5"),
         (["--drop-task", "task_99"], "metrics have no task 'task_99'"),
         (["--group-tasks", "a=task_00,task_99"], "metrics have no task 'task_99'"),
         (["--group-tasks", "a"], "--group-tasks 'a': expected NAME=TASK,TASK"),
@@ -462,6 +464,13 @@ def test_missing_values_can_be_left_out(olmix, simulated, tmp_path, no_figures, 
     assert olmix("fit", *given, "--missing", "drop-tasks") == 0
     assert "40 runs, 5 domains, 3 tasks" in capsys.readouterr().out
     assert len(record(tmp_path / "out")["predicted"]) == 3
+
+
+def test_a_law_without_weight_says_its_gain_too(fit, monkeypatch, capsys):
+    monkeypatch.setattr("olmix.regressors.ensemble._stack", lambda *_: np.array([0.0, 1.0]))
+    fit("--explore", 0)
+    told = re.search(r"gain over natural by each law: (.*)", capsys.readouterr().out)[1]
+    assert re.fullmatch(r"log-linear \S+ % \(without weight\), diminishing returns \S+ %", told)
 
 
 def test_it_says_which_laws_it_chose_and_what_each_predicts(fit, capsys):

@@ -28,12 +28,13 @@ def fit(tmp_path, law, capsys, monkeypatch):
     for name in ("plot_fit", "plot_mix", "plot_coefficients", "plot_kl_sweep"):
         monkeypatch.setattr(f"olmix.commands.fit.{name}", lambda *_: None)
 
-    def run(*options, mixes=None, loss=None, separator=",", key="index", domains=None, order=None):
+    def run(*options, mixes=None, loss=None, separator=",", key="index", domains=None, order=None,
+            tasks=TASKS):  # fmt: skip
         mixes = law[0] if mixes is None else mixes
         loss = law[1] if loss is None else loss
         rows = np.arange(len(mixes)) + 1
         ratios = pd.DataFrame(mixes, columns=DOMAINS)
-        metrics = pd.DataFrame(loss, columns=TASKS)
+        metrics = pd.DataFrame(loss, columns=tasks)
         ratios.insert(0, key, rows)
         metrics.insert(0, key, rows)
         if order is not None:
@@ -88,6 +89,27 @@ def test_other_units_are_noted(fit, law):
     assert "not in bits per byte by their medians: valid/arxiv loss" in text
 
 
+def test_metrics_that_no_mix_lowers_are_noted(fit, law):
+    loss = law[1].copy()
+    loss[:, 1] = 2.7
+    status, text, mix = fit(loss=loss)
+    assert status == 0
+    assert "the same in every run, so that no mix is better for them: valid/github" in text
+    assert sum(mix["weights"]) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("name", ["arc/acc_norm", "MMLU accuracy", "mbpp::pass@1"])
+def test_a_name_of_what_should_be_large_is_noted(fit, name):
+    text = fit(tasks=[name, "basic_skills_accounting", "f1_news"])[1]
+    assert f"better when larger, by their names: {name}, f1_news; a mix is" in text
+
+
+def test_runs_that_say_nothing_make_the_mix_a_guess(fit):
+    noise = np.random.default_rng(2).normal(2.5, 0.1, size=(60, 3))
+    assert "the mix is a guess" in fit(loss=noise)[1]
+    assert "the mix is a guess" not in fit()[1]
+
+
 def test_relative_sizes_without_token_counts(fit):
     sizes = dict(zip(DOMAINS, [0.4, 0.3, 0.1, 0.1, 0.1], strict=True))
     status, _, mix = fit("--kl", "100", domains={"relative_sizes": sizes})
@@ -110,7 +132,11 @@ def test_what_a_file_of_token_counts_holds_besides_is_nobodys_business(fit):
         ([], {"key": "mixture"}, "share no column that names their runs"),
         (["--run-column", "row"], {"key": "mixture"}, "no column 'row'"),
         (["--drop-task", "nope"], {}, "no task 'nope'"),
-        ([], {"loss": -np.ones((60, 3))}, "the ensemble law is for losses, expected 0 or more"),
+        ([], {"loss": -np.eye(60)[:, :3]}, "the ensemble law is for losses, expected 0 or more"),
+        ([], {"loss": np.ones((60, 3))}, "loss.tsv: no run differs from the others (60 in all)"),
+        ([], {"mixes": np.eye(5)[np.zeros(60, int)]}, "mix.tsv: no run differs from the others"),
+        (["--held-out", "1"], {}, "scoring needs 2 or more runs, got 1"),
+        (["--held-out", "59"], {}, "cross-validation needs runs of 2 or more mixes, got 1"),
     ],
 )
 def test_refused_in_one_line(fit, options, changes, message):

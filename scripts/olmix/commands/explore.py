@@ -4,9 +4,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from olmix.commands.options import add_request_options
+from olmix.commands.options import (
+    add_domains_option,
+    add_request_options,
+    add_task_options,
+    families_from,
+)
 from olmix.commands.outputs import output_file
-from olmix.config_files import read_config
 from olmix.domains import DomainSet
 from olmix.files import sha256
 from olmix.presentation.explorer.content import Exploration
@@ -14,7 +18,6 @@ from olmix.presentation.explorer.page import write_explorer
 from olmix.proposers.proposal import Request
 from olmix.regressors.surrogate import Surrogate
 from olmix.swarm.domain_file import check_same_domains, prior_from
-from olmix.tasks import families_of, read_families
 
 HELP = "write a fitted model as a page that solves for the mix as you move its sliders"
 
@@ -25,19 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--model", type=Path, required=True, metavar="FILE",
         help="model.json that `fit` wrote (which writes such a page too, with intervals)",
     )  # fmt: skip
-    parser.add_argument(
-        "--domains", type=Path, required=True, metavar="FILE",
-        help="JSON or YAML with token_counts {domain: tokens} and optionally relative_sizes, the "
-        "prior of the KL term (default: natural)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--families", type=Path, metavar="FILE",
-        help="JSON or YAML of {family: [tasks]} (default: maths, code and QA, by name)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--unit", default="BPB", metavar="NAME",
-        help="what the metrics are measured in (default: BPB)",
-    )  # fmt: skip
+    add_domains_option(parser, required=True)
+    add_task_options(parser)
     parser.add_argument(
         "--out", type=output_file, required=True, metavar="HTML", help="the page to write"
     )
@@ -50,10 +42,7 @@ def run(args: argparse.Namespace) -> None:
     domains = DomainSet.load(args.domains)
     check_same_domains(surrogate.domains, domains.names, "the model")
     domains = domains.subset(surrogate.domains)
-    if args.families:
-        families = read_families(read_config(args.families), surrogate.outputs)
-    else:
-        families = families_of(surrogate.outputs)
+    families = families_from(args, surrogate.outputs)
     request = Request.for_domains(
         domains,
         kl=args.kl,

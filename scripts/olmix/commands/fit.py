@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from olmix.commands.options import (
+    add_domains_option,
     add_method_options,
     add_request_options,
     add_seed_option,
@@ -50,12 +51,7 @@ HELP = "fit a swarm you have (ratios.csv, metrics.csv) and propose a mix"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options: a swarm, its domains, a method and a request."""
     add_swarm_options(parser)
-    parser.add_argument(
-        "--domains", type=Path, metavar="FILE",
-        help="JSON or YAML with token_counts {domain: tokens} and optionally relative_sizes, "
-        "the prior of the KL term (default: natural; without a file the swarm's mean mix, and "
-        "nothing can be capped)",
-    )  # fmt: skip
+    add_domains_option(parser)
     parser.add_argument(
         "--out", type=output_folder, required=True, metavar="DIR", help="where to write"
     )
@@ -157,6 +153,11 @@ def _read(args: argparse.Namespace) -> _Fit:
         if value < 0:
             raise OlmixError(f"{option} {value}: expected 0 or more")
     swarm, families = swarm_from(args)
+    for path, values in ((args.ratios, swarm.mixes), (args.metrics, swarm.metrics)):
+        if (values == values[0]).all():
+            raise OlmixError(
+                f"{path}: no run differs from the others ({len(swarm)} in all), so none is better"
+            )
     domains, prior = domains_from(args.domains, swarm)
     if domains is None:
         if args.target_tokens is not None:

@@ -1,8 +1,10 @@
-"""The command-line options about a swarm and a method, shared by `fit` and `reuse`."""
+"""The command-line options about a swarm and a method, shared by `fit`, `explore` and `reuse`."""
 
 import argparse
 import json
 import math
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,16 +29,24 @@ from olmix.tables import (
 from olmix.tasks import families_of, fold_mmlu, outside_suite, read_families
 
 __all__ = [
+    "add_domains_option",
     "add_method_options",
     "add_request_options",
     "add_seed_option",
     "add_swarm_options",
+    "add_task_options",
+    "families_from",
     "method_from",
+    "metric_notes",
     "scored_swarm",
     "seed_number",
     "swarm_from",
-    "unit_notes",
 ]
+
+# Names of metrics that are no losses.
+_LARGER_IS_BETTER = re.compile(
+    r"(^|[^a-z])(acc|accuracy|exact_match|f1|pass@\d+|win_?rate)([^a-z]|$)", re.IGNORECASE
+)
 
 
 def seed_number(text: str) -> int:
@@ -72,10 +82,7 @@ def add_swarm_options(parser: argparse.ArgumentParser, *, required: bool = True)
         help="a column of either file that is neither a domain nor a metric; may be repeated "
         "(default: none; columns of text are left out anyway)",
     )  # fmt: skip
-    group.add_argument(
-        "--unit", default="BPB", metavar="NAME",
-        help="what the metrics are measured in, for texts and figures (default: BPB)",
-    )  # fmt: skip
+    add_task_options(group)
     group.add_argument(
         "--scale-metrics", action="store_true",
         help="divide every metric by its median, so that metrics in different units weigh alike "
@@ -98,9 +105,27 @@ def add_swarm_options(parser: argparse.ArgumentParser, *, required: bool = True)
         help="do not fold per-subject MMLU columns into four categories (default: fold, weighted "
         "by number of questions)",
     )  # fmt: skip
-    group.add_argument(
+
+
+def add_task_options(parser: argparse._ActionsContainer) -> None:
+    """Declare the options that say how metrics are shown: their unit and their families."""
+    parser.add_argument(
+        "--unit", default="BPB", metavar="NAME",
+        help="what the metrics are measured in, for texts and figures (default: BPB)",
+    )  # fmt: skip
+    parser.add_argument(
         "--families", type=Path, metavar="FILE",
         help="JSON or YAML of {family: [tasks]} (default: maths, code and QA, by name)",
+    )  # fmt: skip
+
+
+def add_domains_option(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
+    """Declare the option for the file of the domains' sizes."""
+    without = "" if required else "; without a file the swarm's mean mix, and nothing can be capped"
+    parser.add_argument(
+        "--domains", type=Path, required=required, metavar="FILE",
+        help="JSON or YAML with token_counts {domain: tokens} and optionally relative_sizes, the "
+        f"prior of the KL term (default: natural{without})",
     )  # fmt: skip
 
 
@@ -150,6 +175,13 @@ def add_seed_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def families_from(args: argparse.Namespace, tasks: Sequence[str]) -> dict[str, list[str]]:
+    """The families of a file, or those that the tasks' names tell."""
+    if args.families:
+        return read_families(read_config(args.families), tasks)
+    return families_of(tasks)
+
+
 def swarm_from(args: argparse.Namespace) -> tuple[SwarmTable, dict[str, list[str]]]:
     """Read the swarm, keep the metrics asked for, and group them into families."""
     columns = metric_columns(args.metrics)
@@ -175,10 +207,8 @@ def swarm_from(args: argparse.Namespace) -> tuple[SwarmTable, dict[str, list[str
         swarm = average_columns(swarm, name, dict.fromkeys(members.split(","), 1.0))
     if args.scale_metrics:
         swarm = scale_metrics(swarm)
-    swarm = replace(swarm, notes=(*swarm.notes, *unit_notes(swarm)))
-    if args.families:
-        return swarm, read_families(read_config(args.families), swarm.tasks)
-    return swarm, families_of(swarm.tasks)
+    swarm = replace(swarm, notes=(*swarm.notes, *metric_notes(swarm)))
+    return swarm, families_from(args, swarm.tasks)
 
 
 def scored_swarm(
@@ -209,21 +239,35 @@ def scored_swarm(
     return replace(swarm.select_tasks(tasks), domains=fitted.domains, mixes=mixes)
 
 
-def unit_notes(swarm: SwarmTable) -> list[str]:
-    """What to know about metrics that do not look like bits per byte."""
+def metric_notes(swarm: SwarmTable) -> list[str]:
+    """What to know about metrics that do not look like losses in bits per byte."""
+    notes = []
+    larger = [task for task in swarm.tasks if _LARGER_IS_BETTER.search(task)]
+    if larger:
+        notes.append(
+            f"better when larger, by their names: {_few(larger)}; a mix is proposed for small "
+            "values: give errors (1 - accuracy), or --drop-task"
+        )
+    still = np.ptp(swarm.metrics, axis=0) == 0
+    flat = [task for task, same in zip(swarm.tasks, still, strict=True) if same]
+    if flat and len(swarm) > 1:
+        notes.append(f"the same in every run, so that no mix is better for them: {_few(flat)}")
     median = np.median(swarm.metrics, axis=0)
     odd = [
         f"{task} ({middle:.3g})"
         for task, middle in zip(swarm.tasks, median, strict=True)
         if not 0.1 <= middle <= 10
     ]
-    if not odd:
-        return []
-    listed = ", ".join(odd[:3]) + (f" and {len(odd) - 3} more" if len(odd) > 3 else "")
-    return [
-        f"not in bits per byte by their medians: {listed}; a metric weighs in the average, and "
-        "against --kl, by its size (--scale-metrics makes all alike)"
-    ]
+    if odd:
+        notes.append(
+            f"not in bits per byte by their medians: {_few(odd)}; a metric weighs in the average, "
+            "and against --kl, by its size (--scale-metrics makes all alike)"
+        )
+    return notes
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def method_from(args: argparse.Namespace) -> Method:

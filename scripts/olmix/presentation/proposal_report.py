@@ -72,9 +72,16 @@ def write_sweep_csv(path: str | Path, points: Sequence[SweepPoint]) -> None:
 def law_lines(surrogate: Surrogate, mix: Mix, natural: Mix) -> list[str]:
     """What the fit chose, and the gain over natural that each of its laws predicts for the mix."""
     lines = list(surrogate.regressor.choices())
+    error = surrogate.regressor.unseen_error()
+    if error is not None and error >= 1:
+        lines.append("note: the mean of the runs predicts unseen ones as well: the mix is a guess")
     gains = member_gains(surrogate, mix, natural)
     if len(gains) > 1:
-        listed = ", ".join(f"{spoken(name)} {100 * gain:+.1f} %" for name, gain in gains.items())
+        used = {term.family for term in surrogate.regressor.terms()}
+        listed = ", ".join(
+            f"{spoken(name)} {100 * gain:+.1f} %" + ("" if name in used else " (without weight)")
+            for name, gain in gains.items()
+        )
         lines.append(f"gain over natural by each law: {listed}")
     return lines
 
@@ -88,7 +95,7 @@ def gain_lines(
     """Predicted BPB against natural, the interval of the gain, and how the solver ended."""
     lines = []
     if proposal.average is not None and natural_average is not None:
-        gain = 100 * (natural_average - proposal.average) / natural_average
+        gain = 100 * (natural_average - proposal.average) / abs(natural_average)
         lines.append(
             f"predicted average {unit} {proposal.average:.4f}, natural {natural_average:.4f}: "
             f"{gain:+.1f} % better"

@@ -105,23 +105,24 @@ def bootstrap(
 
 
 def member_gains(surrogate: Surrogate, mix: Mix, baseline: Mix) -> dict[str, float]:
-    """The relative gain of a mix over a baseline by each law of a model, by the law's family."""
+    """The relative gain of a mix over a baseline by each law that the fit weighed, by family."""
     mixes = np.vstack([other.aligned(surrogate.domains).weights for other in (baseline, mix)])
     return {
-        term.family: _gain(term.predict(mixes) @ surrogate.weights)
-        for term in surrogate.regressor.terms()
+        law.family: _gain(law.predict(mixes) @ surrogate.weights)
+        for law in surrogate.regressor.laws()
     }
 
 
 def _gains(surrogate: Surrogate, mix: Mix, baseline: Mix) -> list[float]:
-    """The relative gain of a mix over a baseline, by the whole model and by each of its laws."""
+    """The relative gain of a mix over a baseline, by the whole model and each law with weight."""
     mixes = np.vstack([other.aligned(surrogate.domains).weights for other in (baseline, mix)])
-    return [_gain(surrogate.average(mixes)), *member_gains(surrogate, mix, baseline).values()]
+    by_law = [term.predict(mixes) @ surrogate.weights for term in surrogate.regressor.terms()]
+    return [_gain(averages) for averages in (surrogate.average(mixes), *by_law)]
 
 
 def _gain(averages: np.ndarray) -> float:
     before, after = averages
-    return float((before - after) / before)
+    return float((before - after) / abs(before))
 
 
 def refitted(

@@ -108,9 +108,17 @@ class Regressor(ABC):
         """What the fit chose from the data, a sentence each."""
         return ()
 
+    def unseen_error(self) -> float | None:
+        """The error about runs left out, 1 being that of their mean; None where none was found."""
+        return None
+
     def terms(self) -> tuple[Term, ...]:
         """The fitted law in the form that convex laws share; empty where it has none."""
         return ()
+
+    def laws(self) -> tuple[Term, ...]:
+        """The terms, and those of laws that the fit weighed and gave no weight."""
+        return self.terms()
 
     def to_dict(self) -> dict[str, Any]:
         """Everything needed to predict again, as plain JSON values."""

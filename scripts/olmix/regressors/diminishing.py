@@ -8,7 +8,9 @@ law of its own tokens. The law stays convex, as −log is, and so does everythin
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 
+from olmix.mix import same_mix
 from olmix.regressors.base import Regressor
 from olmix.regressors.nonnegative import nonnegative_solution
 from olmix.regressors.terms import Term
@@ -97,6 +99,10 @@ class Diminishing(Regressor):
             "by leave-one-out",
         )
 
+    def unseen_error(self) -> float:
+        """The mean over tasks of what leave-one-out says."""
+        return float(self.error_.mean())
+
     def terms(self) -> tuple[Term, ...]:
         """The law as one term, with its curve."""
         return (
@@ -127,7 +133,8 @@ def _choose(X: np.ndarray, Y: np.ndarray, onset: float, ease: float) -> _Choice:
     tasks, smallest = np.arange(Y.shape[1]), Y.min(0)
     ridges = len(X) * np.array(_RIDGES)
     logs = np.hstack([_log_above(Y, share * smallest) for share in _SHARES])
-    errors = _leave_one_out(features, logs, ridges).reshape(len(ridges), len(_SHARES), len(tasks))
+    errors = _leave_one_out(features, logs, ridges, same_mix(X))
+    errors = errors.reshape(len(ridges), len(_SHARES), len(tasks))
     # An error of the logarithm times the loss above c is one in BPB.
     above = np.stack([(Y - share * smallest).mean(0) for share in _SHARES])
     errors = errors * above**2 / np.maximum(Y.var(0), 1e-300)
@@ -147,18 +154,27 @@ def _log_above(Y: np.ndarray, constant: np.ndarray) -> np.ndarray:
     return np.log(np.maximum(Y - constant, smallest))
 
 
-def _leave_one_out(features: np.ndarray, targets: np.ndarray, ridges: np.ndarray) -> np.ndarray:
-    """Mean squared leave-one-out error of ridge regressions: (ridges, targets), in closed form."""
+def _leave_one_out(
+    features: np.ndarray, targets: np.ndarray, ridges: np.ndarray, group: np.ndarray
+) -> np.ndarray:
+    """Mean squared error of ridge regressions about runs left out: (ridges, targets).
+
+    In closed form. Runs of a group have the same features, and are left out together.
+    """
     runs = len(features)
     left, squared_sizes = _left_singular(features - features.mean(0))
     centred = targets - targets.mean(0)
     projected, squares = left.T @ centred, left**2
+    members = csr_array((np.ones(runs), (group, np.arange(runs))))
+    sizes = np.bincount(group)[group]
     errors = []
     for ridge in ridges:
         kept = squared_sizes / (squared_sizes + ridge)
         leverage = squares @ kept + 1 / runs
         residuals = centred - left @ (kept[:, None] * projected)
-        errors.append(((residuals / np.maximum(1 - leverage, 1e-6)[:, None]) ** 2).mean(0))
+        pull = leverage / np.maximum(1 - sizes * leverage, 1e-6)
+        residuals += pull[:, None] * (members.T @ (members @ residuals))
+        errors.append((residuals**2).mean(0))
     return np.array(errors)
 
 

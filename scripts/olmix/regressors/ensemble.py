@@ -13,7 +13,12 @@ from scipy.optimize import nnls
 
 from olmix.errors import OlmixError
 from olmix.regressors.base import Regressor
-from olmix.regressors.cross_validation import held_out_folds, scored_tasks, share_of_spread
+from olmix.regressors.cross_validation import (
+    held_out_folds,
+    scored_tasks,
+    share_of_spread,
+    spread,
+)
 from olmix.regressors.diminishing import Diminishing
 from olmix.regressors.log_linear import LogLinear
 from olmix.regressors.terms import Term
@@ -24,6 +29,9 @@ __all__ = ["Ensemble"]
 _MEMBERS = {family.family: family for family in (LogLinear, Diminishing)}
 # Members lighter than this are left out: they would cost cones and time, and move nothing.
 _LEAST_WEIGHT = 0.02
+# Few runs say little about weights, and give the log-linear law too much. So many more runs than
+# there are speak for the last member, the law with diminishing returns: log-linear is a case of it.
+_TRUST = 10
 
 
 class Ensemble(Regressor):
@@ -32,7 +40,7 @@ class Ensemble(Regressor):
     Parameters
     ----------
     members
-        Families to combine.
+        Families to combine; the last is trusted until the runs say otherwise.
 
     Attributes
     ----------
@@ -52,7 +60,7 @@ class Ensemble(Regressor):
             raise OlmixError(
                 f"ensemble of {list(self.members)}: expected some of {', '.join(_MEMBERS)}"
             )
-        tasks, folds = scored_tasks(Y.shape[1], len(X)), held_out_folds(len(X))
+        tasks, folds = scored_tasks(Y.shape[1], len(X)), held_out_folds(X)
         self.members_ = tuple(_MEMBERS[name]() for name in self.members)
         unseen = [member.fit_and_cross_predict(X, Y, folds, tasks) for member in self.members_]
         self.weights_ = _stack(unseen, Y[:, tasks])
@@ -85,12 +93,19 @@ class Ensemble(Regressor):
         own = f"law: {parts}; together {self.errors_[self.family]:.3f} (error of unseen runs)"
         return (own, *(line for member in self.members_ for line in member.choices()))
 
+    def unseen_error(self) -> float:
+        """The error of all members together."""
+        return self.errors_[self.family]
+
     def terms(self) -> tuple[Term, ...]:
         """The members' terms, weighted; members without weight are left out."""
+        return tuple(term for term in self.laws() if term.weight.any())
+
+    def laws(self) -> tuple[Term, ...]:
+        """The terms of every member, weighted."""
         return tuple(
             replace(term, weight=weight * term.weight)
             for weight, member in zip(self.weights_, self.members_, strict=True)
-            if weight > 0
             for term in member.terms()
         )
 
@@ -112,11 +127,14 @@ class Ensemble(Regressor):
 def _stack(unseen: list[np.ndarray], measured: np.ndarray) -> np.ndarray:
     """Weights on the simplex that predict unseen runs best, each task in units of its spread.
 
-    The average of the tasks counts as much as all of them, as in `share_of_spread`.
+    The average of the tasks counts as much as all of them, as in `share_of_spread`. To depart from
+    the last law costs as if so many more runs had been measured where it says.
     """
-    columns = np.column_stack([_errors(values, measured) for values in unseen])
+    errors = np.column_stack([_errors(values, measured) for values in unseen])
+    departures = np.sqrt(_TRUST / len(measured)) * (errors - errors[:, -1:])
+    columns = np.vstack([errors, departures])
     # min ‖Σ w_l·error_l‖ with Σw = 1, w ≥ 0: a heavy row asks for the sum.
-    heavy = 1e3 * np.sqrt((columns**2).sum(0).max() + 1e-300)
+    heavy = 1e3 * (np.sqrt((columns**2).sum(0).max()) or 1.0)
     weights, _ = nnls(
         np.vstack([columns, np.full(len(unseen), heavy)]), np.r_[np.zeros(len(columns)), heavy]
     )
@@ -132,6 +150,5 @@ def _errors(predicted: np.ndarray, measured: np.ndarray) -> np.ndarray:
         (predicted - measured, measured, 1.0),
         ((predicted - measured).mean(1, keepdims=True), averages, np.sqrt(measured.shape[1])),
     ):
-        spread = np.maximum(np.abs(values - values.mean(0)).mean(0), 1e-300)
-        parts.append((weight * errors / spread).ravel())
+        parts.append((weight * errors / spread(values)).ravel())
     return np.concatenate(parts)

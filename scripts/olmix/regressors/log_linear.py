@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from olmix.errors import OlmixError
 from olmix.regressors.base import Regressor
 from olmix.regressors.cross_validation import held_out_folds, scored_tasks, share_of_spread
 from olmix.regressors.least_squares import Curve, Normal, Problem, Solution, minimise
@@ -82,13 +83,21 @@ class LogLinear(Regressor):
         self.max_iterations = max_iterations
 
     def _fit(self, X: np.ndarray, Y: np.ndarray) -> None:
+        self._check()
         if self.ridge is None:
-            self.fit_and_cross_predict(
-                X, Y, held_out_folds(len(X)), scored_tasks(Y.shape[1], len(X))
-            )
+            self.fit_and_cross_predict(X, Y, held_out_folds(X), scored_tasks(Y.shape[1], len(X)))
         else:
             self.ridge_errors_ = {}
             self._fit_with(float(self.ridge), X, Y)
+
+    def _check(self) -> None:
+        for name in ("delta", "ceiling"):
+            if not getattr(self, name) > 0:
+                raise OlmixError(f"log_linear: {name} is {getattr(self, name)}, expected above 0")
+        if self.max_iterations < 1 or self.max_iterations % 1:
+            raise OlmixError(
+                f"log_linear: max_iterations is {self.max_iterations}, expected 1, 2, 3, ..."
+            )
 
     def fit_and_cross_predict(
         self, X: np.ndarray, Y: np.ndarray, folds: np.ndarray, tasks: np.ndarray
@@ -198,7 +207,7 @@ class LogLinear(Regressor):
         problem = Problem(
             _curve(X), targets, lower, upper, penalty, self.delta, weights, normal=_normal(X)
         )
-        steps = self.max_iterations if most is None else most
+        steps = int(self.max_iterations if most is None else most)
         return minimise(problem, start, max_iterations=steps, tolerance=tolerance)
 
     def _learn(self, solution: Solution, units: np.ndarray) -> None:
@@ -219,6 +228,10 @@ class LogLinear(Regressor):
         return (
             f"log-linear: ridge {self.ridge_:g} (error of unseen runs over their spread: {scores})",
         )
+
+    def unseen_error(self) -> float | None:
+        """The error at the ridge that was chosen; None where it was given."""
+        return self.ridge_errors_.get(repr(self.ridge_))
 
     def terms(self) -> tuple[Term, ...]:
         """The law as one term, without a curve."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from olmix.errors import OlmixError
 from olmix.proposers.method import Method
 from olmix.regressors.correlation import spearman_by_output
 from olmix.regressors.cross_validation import held_out_folds
@@ -43,6 +44,8 @@ def score(
     families: Mapping[str, list[str]] | None = None,
 ) -> HeldOut:
     """Correlate predictions with what the test runs measured."""
+    if len(test) < 2:
+        raise OlmixError(f"scoring needs 2 or more runs, got {len(test)}: one has no correlation")
     outputs, weights, measured = outputs_of(test, surrogate.granularity, families or {})
     places = [surrogate.outputs.index(name) for name in outputs]
     predicted = surrogate.predict(test.mixes)[:, places]
@@ -67,7 +70,7 @@ def unseen_errors(
     Their quantiles around a prediction are its interval.
     """
     _, weights, measured = outputs_of(swarm, surrogate.granularity, families or {})
-    folds = held_out_folds(len(swarm))
+    folds = held_out_folds(swarm.mixes)
     models = surrogate.regressor.refit(swarm.mixes, measured, (~folds).astype(float))
     errors = np.empty(len(swarm))
     for unseen, model in zip(folds, models, strict=True):
@@ -81,7 +84,9 @@ def covered(
     """Whether the average of each test run is inside its interval, known without these runs."""
     tail = (1 - level) / 2
     errors = unseen_errors(held_out.surrogate, held_out.train, families)
-    low, high = np.quantile(errors, [tail, 1 - tail])
+    # The next error is as likely in each of the n + 1 gaps between n of them: few errors make
+    # other quantiles too narrow.
+    low, high = np.quantile(errors, [tail, 1 - tail], method="weibull")
     _, weights, measured = outputs_of(held_out.test, held_out.surrogate.granularity, families or {})
     away = measured @ weights - held_out.surrogate.predict(held_out.test.mixes) @ weights
     return (low <= away) & (away <= high)
