@@ -46,6 +46,9 @@ def test_the_data_plan_says_sizes_licences_access_and_what_is_here(paper, tmp_pa
     assert "dclm              about 340 GB  WebOrganizer/Corpus-200B" in text
     assert "licence odc-by; access open" in text
     assert "left out  bigcode/the-stack-v2 is gated" in text
+    assert "of these at most" not in text
+    sampled = replace(paper, settings={**paper.settings, "most_files": 3})
+    assert "\n  of these at most 3 files of each domain" in data_plan(sampled)
     content = load_scale(SCALES, "paper").content
     sources = {"mine": {"paths": ["/somewhere/*.jsonl"]}}
     (tmp_path / "corpora.yaml").write_text(yaml.safe_dump({"sources": sources}))

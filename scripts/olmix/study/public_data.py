@@ -152,6 +152,8 @@ def data_plan(data: PublicData) -> str:
     where = Path(data.folder)
     there = next(place for place in (where, *where.absolute().parents) if place.exists())
     free = shutil.disk_usage(there).free
+    if (most := data.settings["most_files"]) is not None:
+        lines.append(f"  of these at most {most} files of each domain (most_files of the scale)")
     return "\n".join(
         [
             f"Data plan: from {data.settings['hub']} to {data.folder}",
