@@ -72,6 +72,8 @@ $(READY): envs/requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	@# Two at a time, the largest first: every version is pinned, and pip uses one core.
 	grep -v '^#' envs/requirements.lock | sort -r | xargs -P 2 -n 24 $(BIN)/pip install --quiet --disable-pip-version-check --no-compile --no-deps
+	@# Where pip's torch is the build for GPUs, it needs NVIDIA's libraries, whose versions it pins itself.
+	$(BIN)/pip install --quiet --disable-pip-version-check "$$(grep '^torch==' envs/requirements.lock)"
 	@# On every core, which pip does not; a file of torch's tests is for later Pythons only.
 	$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from olmix.corpus import download as module
+from olmix.corpus import hub as hub_module
 from olmix.corpus.download import download, plan_download, verify_downloads
 from olmix.corpus.hub import Hub
 from olmix.corpus.sources import TextSource
@@ -81,7 +82,10 @@ class Handler(BaseHTTPRequestHandler):
         self.hub.requests.append((url.path, self.headers.get("Range")))
         self.hub.tokens_seen.append(self.headers.get("Authorization"))
         if self.hub.status:
-            self.send(self.hub.status.pop(0))
+            status, headers = self.hub.status.pop(0), {}
+            if isinstance(status, tuple):
+                status, headers = status
+            self.send(status, **headers)
         elif self.hub.gated and self.headers.get("Authorization") != f"Bearer {SECRET}":
             self.send(401)
         elif url.path == "/api/datasets/some/data/revision/main":
@@ -351,6 +355,20 @@ def test_passing_faults_are_retried(tmp_path, fake, client):
     fake.status = [503] * 4
     with pytest.raises(OlmixError, match=r"no answer \(HTTP Error 503"):
         plan_download(SOURCE, tmp_path / "new", client)
+
+
+def test_a_server_with_too_many_requests_is_left_alone_as_long_as_it_says(
+    tmp_path, fake, client, monkeypatch
+):
+    pauses = []
+    monkeypatch.setattr(hub_module.time, "sleep", pauses.append)
+    told = {"RateLimit": '"api";r=0;t=55', "RateLimit_Policy": '"fixed window";"api";q=500;w=300'}
+    fake.status = [(429, told), (503, {"Retry_After": "7"}), (429, {"Retry_After": "9999"})]
+    plan = plan_download(one_file("data/a/2.jsonl.zst"), tmp_path, client)
+    assert pauses == [55.0, 7.0, hub_module.LONGEST_PAUSE]
+    fake.status = [(429, told), 503]
+    download(plan, tmp_path, client)
+    assert pauses[3:] == [55.0, pytest.approx(0.004)]
 
 
 def test_gated_dataset(tmp_path, fake, client, caplog):

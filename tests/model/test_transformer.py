@@ -85,6 +85,35 @@ def test_hand_written_gradients_equal_autograd(monkeypatch, heads, batch, length
         torch.testing.assert_close(short, plain, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("length", [16, 200], ids=["short", "long"])
+def test_a_layer_hands_on_a_tensor_of_its_own(length):
+    """FSDP2 hooks into it, and would lose its hook on a view of another."""
+    chosen = ModelShape("views", 32, 16, 1, 2, 32, 256)
+    model = Transformer(chosen)
+    states = model.blocks[0](torch.randn(2, length, 16), model.rotary[:, :length])
+    assert states.requires_grad
+    assert states._base is None
+
+
+@pytest.mark.slow
+def test_all_layers_share_one_compiled_form():
+    """torch compiles a function eight times at most: a form per layer would leave the rest slow."""
+    from torch._dynamo.utils import counters
+
+    model = Transformer(ModelShape("deep", 32, 16, 12, 2, 32, 256))
+    for block in model.blocks:
+        block.compile(backend="eager")
+    torch._dynamo.reset()
+    counters.clear()
+    try:
+        for _ in range(2):
+            model.loss(torch.randint(0, 32, (2, 161))).backward()
+        assert counters["stats"]["unique_graphs"] == 1
+        assert not counters["graph_break"]
+    finally:
+        torch._dynamo.reset()
+
+
 def test_bf16_autocast_stays_close():
     model = Transformer(SMALL, init=Init("fast", seed=3))
     ids = random_ids(model, 4, 32)

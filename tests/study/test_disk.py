@@ -7,8 +7,15 @@ from types import SimpleNamespace
 import pytest
 
 from olmix.corpus.sources import TextSource
+from olmix.model.shapes import shape
 from olmix.study import disk
-from olmix.study.disk import Need, data_needs, lacking_room, weights_need
+from olmix.study.disk import (
+    Need,
+    checkpoints_need,
+    data_needs,
+    lacking_room,
+    weights_need,
+)
 from olmix.study.public_data import PublicData
 
 
@@ -45,6 +52,14 @@ def test_weights_are_four_bytes_a_parameter_of_every_run():
     # Both vocabulary matrices: one more than the 29,102,336 of the released token budget.
     parameters = 29_102_336 + 100_352 * 256
     assert weights_need([("30m", 3), ("30m", 1)], "results").bytes == 4 * 4 * parameters
+
+
+def test_checkpoints_are_those_of_the_largest_jobs_that_may_train_at_once():
+    small, large = (shape(name).parameters for name in ("30m", "1b"))
+    jobs = ["30m", "1b", "30m"]
+    # Weights and two moments of four bytes each, three times while a checkpoint is replaced.
+    assert checkpoints_need(jobs, 2, "results").bytes == 36 * (large + small)
+    assert checkpoints_need(jobs, None, "results").bytes == 36 * (large + 2 * small)
 
 
 def test_needs_on_one_disk_are_added_and_said_in_a_sentence(tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import yaml
 
 from olmix.corpus.sources import TextSource
 from olmix.questions.catalogue import plan_study
-from olmix.study.public_data import PublicData, data_plan, lacking_files
+from olmix.study.public_data import PublicData, data_plan, lacking_access, lacking_files
 from olmix.study.scale import Scale, load_scale
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -46,6 +46,9 @@ def test_the_data_plan_says_sizes_licences_access_and_what_is_here(paper, tmp_pa
     assert "dclm              about 340 GB  WebOrganizer/Corpus-200B" in text
     assert "licence odc-by; access open" in text
     assert "left out  bigcode/the-stack-v2 is gated" in text
+    assert "of these at most" not in text
+    sampled = replace(paper, settings={**paper.settings, "most_files": 3})
+    assert "\n  of these at most 3 files of each domain" in data_plan(sampled)
     content = load_scale(SCALES, "paper").content
     sources = {"mine": {"paths": ["/somewhere/*.jsonl"]}}
     (tmp_path / "corpora.yaml").write_text(yaml.safe_dump({"sources": sources}))
@@ -88,3 +91,14 @@ def test_files_that_are_named_but_not_there_are_told_where_a_job_needs_them(pape
     assert "a.whl: no such file" in wheel
     assert texts.startswith("config/corpora.yaml, source 'wikipedia': 'wikipedia': no file matches")
     assert lacking_files(paper, steps, ["wikipedia"]) == []
+
+
+def test_a_gated_source_wants_a_token_before_the_first_job(paper):
+    gated = replace(paper.every["dclm"], access="gated")
+    data = replace(paper, every={**paper.every, "dclm": gated})
+    (said,) = lacking_access(data, ["arxiv", "dclm", "dclm"], None)
+    assert "source 'dclm': access to WebOrganizer/Corpus-200B is gated" in said
+    assert "HF_TOKEN" in said
+    assert lacking_access(data, ["arxiv"], None) == lacking_access(data, ["dclm"], "hf_x") == []
+    mirror = replace(data, settings={**data.settings, "hub": "/mirror"})
+    assert lacking_access(mirror, ["dclm"], None) == []

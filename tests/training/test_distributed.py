@@ -67,6 +67,7 @@ def test_two_processes_equal_one(corpus, settings, alone, tmp_path, spread, micr
     arguments = ["--runs", str(tmp_path / "runs.json"), "--state", str(tmp_path / "state")]
     result = torchrun(2, [*arguments, *spread, *micro])
     assert result.returncode == 0, result.stderr
+    assert "UserWarning" not in result.stderr
     record = read_json(tmp_path / "run" / "run.json")
     assert record["provenance"]["processes"] == 2
     assert record["provenance"]["shards"] == (2 if spread else 1)
@@ -178,7 +179,11 @@ def steered_alone(corpus, settings, tmp_path_factory):
     return folder, settings
 
 
-@pytest.mark.parametrize("spread", [[], ["--sharding", "all"]], ids=["ddp", "fsdp2"])
+@pytest.mark.parametrize(
+    "spread",
+    [[], ["--sharding", "all"], ["--sharding", "all", "--micro-batch", "1"]],
+    ids=["ddp", "fsdp2", "micro"],
+)
 def test_algorithms_are_told_the_same_by_two_processes(corpus, steered_alone, tmp_path, spread):
     """They decide the same as in one process, and a run that was stopped ends with its bytes."""
     alone, settings = steered_alone

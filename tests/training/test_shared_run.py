@@ -1,5 +1,6 @@
 """Two jobs that want the same run: one trains, the other waits, but not beyond its time limit."""
 
+import errno
 import signal
 import subprocess
 import sys
@@ -79,9 +80,12 @@ def test_sigterm_ends_the_waiting(job):
     assert "waiting for another job's run" in error
 
 
-def test_a_file_system_without_locks_is_worked_on_with_a_warning(tmp_path, monkeypatch, caplog):
+@pytest.mark.parametrize("answer", [errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK])
+def test_a_file_system_without_locks_is_worked_on_with_a_warning(
+    tmp_path, monkeypatch, caplog, answer
+):
     def refuse(*_):
-        raise OSError(38, "Function not implemented")
+        raise OSError(answer, "no locks here")
 
     monkeypatch.setattr("fcntl.flock", refuse)
     with only_job(tmp_path, Processes(CPU)):

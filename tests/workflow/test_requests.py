@@ -186,7 +186,7 @@ def test_gpus_by_number_unless_told_otherwise(clone, monkeypatch):
         "--nodes": "4",
         "--ntasks": "4",
         "--ntasks-per-node": "1",
-        "--cpus-per-task": "8",
+        "--cpus-per-task": "64",
         "--gpus": "32",
         "--gpus-per-node": "8",
     }
@@ -204,7 +204,7 @@ def test_gpus_by_generic_resource(clone, monkeypatch):
         "--nodes": "4",
         "--ntasks": "4",
         "--ntasks-per-node": "1",
-        "--cpus-per-task": "8",
+        "--cpus-per-task": "64",
         "--gres": "gpu:8",
     }
     assert asked(found["fit_models"]) == {"--ntasks": "1", "--cpus-per-task": "1"}

@@ -1,10 +1,21 @@
 # Public texts: what prepares them, and what is said of it before it starts.
 import atexit
+import os
 
 from olmix.study.data_checks import check_declared
 from olmix.study.data_sizes import preparing_limit, preparing_minutes
-from olmix.study.disk import data_needs, lacking_room, weights_need
-from olmix.study.public_data import PublicData, data_plan, lacking_files
+from olmix.study.disk import (
+    checkpoints_need,
+    data_needs,
+    lacking_room,
+    weights_need,
+)
+from olmix.study.public_data import (
+    PublicData,
+    data_plan,
+    lacking_access,
+    lacking_files,
+)
 
 PUBLIC = PublicData.open(SCALE, workflow.basedir)
 
@@ -42,7 +53,10 @@ def lacking_here():
     jobs = list(workflow.dag.needrun_jobs(exclude_finished=False))
     sources = [j.wildcards.source for j in jobs if j.rule.name == "tokenize_source"]
     found = lacking_files(PUBLIC, {job.rule.name for job in jobs}, sources)
-    return found + lacking_room([*data_needs_of(jobs), weights_of(jobs)])
+    asked = ("list_source", "download_source")
+    fetched = [j.wildcards.source for j in jobs if j.rule.name in asked]
+    found += lacking_access(PUBLIC, fetched, os.environ.get("HF_TOKEN"))
+    return found + lacking_room([*data_needs_of(jobs), *training_needs_of(jobs)])
 
 
 def data_needs_of(jobs):
@@ -55,15 +69,19 @@ def data_needs_of(jobs):
     return data_needs(PUBLIC, shards("download_source"), shards("tokenize_source"))
 
 
-def weights_of(jobs):
-    """Final weights of the runs that the jobs at hand train."""
+def training_needs_of(jobs):
+    """Final weights of the runs that the jobs at hand train, and checkpoints on the way."""
     runs = []
     for job in jobs:
         kind = job.rule.name.removeprefix("train_")
         if job.rule.name in ("train_proxies", "train_targets"):
             swarm = JOBS.swarm(job.wildcards[kind])
             runs.append((swarm.model["shape"], swarm.jobs[int(job.wildcards.shard)]))
-    return weights_need(runs, RESULTS)
+    at_once = workflow.nodes or workflow.cores
+    return [
+        weights_need(runs, RESULTS),
+        checkpoints_need([shape for shape, _ in runs], at_once, RESULTS),
+    ]
 
 
 def refuse_lacking():

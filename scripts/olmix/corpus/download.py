@@ -257,8 +257,8 @@ class _Fetcher:
     def _complete(self, file: RemoteFile, partial: Path) -> None:
         """Append to a partial file until it has its full size; a stalled server is asked again."""
         failures, size = 0, _size(partial)
-        reason: object = "the server sent too little"
         while size != file.size:
+            reason: object = "the server sent too little"
             if size > file.size:
                 partial.unlink()
                 size = -1
@@ -279,7 +279,7 @@ class _Fetcher:
                     f"bytes ({reason}); run the command again to continue from there"
                 )
             if size != file.size:
-                self._hub.pause(failures)
+                self._hub.pause(failures, reason)
 
     def _append(self, file: RemoteFile, partial: Path, start: int) -> None:
         plan = self._plan

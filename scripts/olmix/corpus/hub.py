@@ -29,6 +29,10 @@ PASSING_FAULTS = (
 )
 
 
+LONGEST_PAUSE = 600.0
+"""Seconds that a server may ask to be left alone for."""
+
+
 class NotFoundError(OlmixError):
     """The hub has no such dataset, revision, folder or file."""
 
@@ -49,6 +53,21 @@ class RemoteFile:
     def content_id(self) -> str:
         """The hash by which the hub names the content of this file."""
         return self.sha256 or self.git_sha1
+
+
+def asked_pause(reason: object) -> float:
+    """Seconds after which a server that got too many requests wants the next; 0 if it says none.
+
+    The hub counts them over five minutes, and says in ``RateLimit: "api";r=0;t=55`` how many of
+    these are left; others say ``Retry-After: 55``.
+    """
+    if not isinstance(reason, urllib.error.HTTPError) or reason.code not in (429, 503):
+        return 0.0
+    told = reason.headers.get("Retry-After", "").strip()
+    if not told.isdigit():
+        found = re.search(r"\bt=(\d+)", reason.headers.get("RateLimit", ""))
+        told = found.group(1) if found else "0"
+    return min(float(told), LONGEST_PAUSE)
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
@@ -138,12 +157,12 @@ class Hub:
             except PASSING_FAULTS as error:
                 if attempt == self.retries:
                     raise OlmixError(f"{url}: no answer ({error})") from error
-                self.pause(attempt)
+                self.pause(attempt, error)
         raise AssertionError("unreachable")
 
-    def pause(self, attempt: int) -> None:
-        """Wait before the next attempt."""
-        time.sleep(self.pause_seconds * 2**attempt)
+    def pause(self, attempt: int, reason: object = None) -> None:
+        """Wait before the next attempt, for as long as the server that refused one has asked."""
+        time.sleep(max(self.pause_seconds * 2**attempt, asked_pause(reason)))
 
     def _json(self, url: str, dataset: str) -> tuple[Any, str | None]:
         for attempt in range(self.retries + 1):
@@ -153,7 +172,7 @@ class Hub:
             except PASSING_FAULTS as error:
                 if attempt == self.retries:
                     raise OlmixError(f"{url}: no answer ({error})") from error
-                self.pause(attempt)
+                self.pause(attempt, error)
             except ValueError as error:
                 raise OlmixError(f"{url}: answered something that is not JSON") from error
         raise AssertionError("unreachable")
@@ -217,7 +236,7 @@ class FolderHub:
             raise NotFoundError(f"{found}: no such file")
         return found.read_bytes()
 
-    def pause(self, attempt: int) -> None:
+    def pause(self, attempt: int, reason: object = None) -> None:
         """A folder needs no patience."""
 
 

@@ -16,6 +16,9 @@ __all__ = ["only_run"]
 PATIENCE = 1.0
 """Seconds between two looks at a lock that another process holds."""
 
+NO_LOCKS = (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK)
+"""What file systems without locks answer; the last is NFS's word where no server keeps them."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -42,7 +45,7 @@ def _locked(lock: TextIO, folder: Path) -> bool:
     except BlockingIOError:
         return False
     except OSError as error:
-        if error.errno not in (errno.ENOSYS, errno.ENOTSUP):
+        if error.errno not in NO_LOCKS:
             raise
         # Some cluster file systems are mounted without locks. Better twice than not at all: files
         # are written whole, and both would write the same.

@@ -111,7 +111,8 @@ class ShortBlock(torch.autograd.Function):
         attended = (attention_normal, attention_scale, middle)
         feed_forward = (gate, up, silu, inner, mlp_normal, mlp_scale)
         ctx.save_for_backward(*weights, rotary, *attention, *attended, *feed_forward)
-        return torch.addcmul(middle, mlp_normal, mlp_weight).view(x.shape)
+        # No view of something: FSDP2 could lose its hook on one, and warns of it.
+        return torch.addcmul(middle.view(x.shape), mlp_normal.view(x.shape), mlp_weight)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:

@@ -9,10 +9,13 @@ from olmix.model.shapes import shape
 from olmix.study.data_sizes import listed, text_bytes
 from olmix.study.public_data import COMPRESSED_BYTES, TOKEN_BYTES, PublicData
 
-__all__ = ["Need", "data_needs", "lacking_room", "weights_need"]
+__all__ = ["Need", "checkpoints_need", "data_needs", "lacking_room", "weights_need"]
 
 WEIGHT_BYTES = 4
 """Bytes of a parameter in a run's final weights, which are float32."""
+
+CHECKPOINT_BYTES = 3 * 3 * WEIGHT_BYTES
+"""Of a run that trains: weights and two moments, in two checkpoints and a third being written."""
 
 
 Shard = tuple[str, int]  # a source and the number of one of its shards
@@ -55,6 +58,12 @@ def weights_need(runs: Iterable[tuple[str, int]], results: str) -> Need:
     """The final weights of runs, given as shapes and how many there are of each."""
     parameters = sum(number * shape(name).parameters for name, number in runs)
     return Need("weights of runs", results, WEIGHT_BYTES * parameters)
+
+
+def checkpoints_need(jobs: Iterable[str], at_once: int | None, results: str) -> Need:
+    """The checkpoints of the largest jobs that may train at once, given as the shape of each."""
+    largest = sorted((shape(name).parameters for name in jobs), reverse=True)[:at_once]
+    return Need("checkpoints", results, CHECKPOINT_BYTES * sum(largest))
 
 
 def lacking_room(needs: Iterable[Need]) -> list[str]:

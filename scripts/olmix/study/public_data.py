@@ -14,7 +14,7 @@ from olmix.corpus.sources import TextSource, read_sources
 from olmix.errors import OlmixError
 from olmix.study.scale import Scale
 
-__all__ = ["PublicData", "data_plan", "lacking_files"]
+__all__ = ["PublicData", "data_plan", "lacking_access", "lacking_files"]
 
 # A token is about so many bytes of compressed text, and four of a file of tokens.
 COMPRESSED_BYTES, TOKEN_BYTES = 1.7, 4
@@ -152,6 +152,8 @@ def data_plan(data: PublicData) -> str:
     where = Path(data.folder)
     there = next(place for place in (where, *where.absolute().parents) if place.exists())
     free = shutil.disk_usage(there).free
+    if (most := data.settings["most_files"]) is not None:
+        lines.append(f"  of these at most {most} files of each domain (most_files of the scale)")
     return "\n".join(
         [
             f"Data plan: from {data.settings['hub']} to {data.folder}",
@@ -184,3 +186,16 @@ def lacking_files(data: PublicData, steps: Iterable[str], sources: Iterable[str]
             except OlmixError as error:
                 found.append(f"{settings['sources']}, source '{name}': {error}")
     return found
+
+
+def lacking_access(data: PublicData, fetched: Iterable[str], token: str | None) -> list[str]:
+    """Of the sources that will be fetched, those whose terms ask for a token that is not there."""
+    if token or not data.settings["hub"].startswith(("http://", "https://")):
+        return []
+    return [
+        f"{data.settings['sources']}, source '{name}': access to {data.sources[name].dataset} is "
+        f"{data.sources[name].access}; accept its terms on the hub and put a token into the "
+        "environment variable HF_TOKEN, or give files of your own as 'paths'"
+        for name in sorted(set(fetched))
+        if data.sources[name].access != "open"
+    ]

@@ -86,7 +86,8 @@ class CheckpointFolder:
         steps = self.steps()
         for step in reversed(steps):
             try:
-                return self._load(step)
+                self._check(step)
+                return self.load(step)
             except OlmixError as error:
                 logger.warning("%s; falling back to the checkpoint before it", error)
         if steps:
@@ -96,6 +97,12 @@ class CheckpointFolder:
             )
         return None
 
+    def load(self, step: int) -> Checkpoint:
+        """The checkpoint of a step, which `latest` has found to be whole."""
+        record = read_json(self._record(step))
+        tensors = load_file(self._tensors(step))
+        return Checkpoint(step, tensors, record["seconds"], record["evaluations"])
+
     def steps(self) -> list[int]:
         """The steps with a checkpoint, oldest first."""
         return sorted(int(path.stem.removeprefix("step-")) for path in self._records())
@@ -104,7 +111,7 @@ class CheckpointFolder:
         """Forget the run's state, once its final weights are in place."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _load(self, step: int) -> Checkpoint:
+    def _check(self, step: int) -> None:
         record, path = read_json(self._record(step)), self._tensors(step)
         if not path.is_file():
             raise OlmixError(f"{path}: no such file")
@@ -115,7 +122,6 @@ class CheckpointFolder:
                 f"{path}: made by the settings {record['settings_hash']!r}, "
                 f"expected {self.settings_hash!r}"
             )
-        return Checkpoint(step, load_file(path), record["seconds"], record["evaluations"])
 
     def _prune(self) -> None:
         """Keep the last checkpoints; drop older ones and what a killed process left behind."""

@@ -33,8 +33,8 @@ __all__ = [
     "whole_model",
 ]
 
-PATIENCE = timedelta(hours=2)
-"""How long processes wait for one another, as when the first one waits for another job's run."""
+PATIENCE = timedelta(minutes=30)
+"""How long processes wait for one another, as when the first one checks a whole checkpoint."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,14 @@ class Processes:
         dist.all_reduce(sent)
         return sent.to(values.device)
 
+    def largest(self, number: int) -> int:
+        """The largest of the processes' numbers, in every process."""
+        if self.count == 1:
+            return number
+        said = torch.tensor(number, device=self.device)
+        dist.all_reduce(said, dist.ReduceOp.MAX)
+        return int(said.item())
+
     def first_says(self, answer: int) -> int:
         """The first process's ``answer``, in every process."""
         if self.count == 1:
@@ -84,7 +92,11 @@ class Processes:
 
 @contextlib.contextmanager
 def processes(device: str = "auto", deadline: Deadline | None = None) -> Iterator[Processes]:
-    """Join the other processes that `torchrun` started, if any, and leave them at the end."""
+    """Join the other processes that `torchrun` started, if any, and leave them at the end.
+
+    A process that fails does not take its leave: NCCL would wait for the others, which are in the
+    middle of an exchange. It just ends, and torchrun then ends the others.
+    """
     deadline = deadline or Deadline()
     count = int(os.environ.get("WORLD_SIZE", "1"))
     place = _device(device)
@@ -95,11 +107,9 @@ def processes(device: str = "auto", deadline: Deadline | None = None) -> Iterato
         torch.cuda.set_device(place)
     backend = "nccl" if place.type == "cuda" else "gloo"
     dist.init_process_group(backend, timeout=PATIENCE)
-    try:
-        on_node = int(os.environ.get("LOCAL_WORLD_SIZE", count))
-        yield Processes(place, dist.get_rank(), count, deadline, on_node)
-    finally:
-        dist.destroy_process_group()
+    on_node = int(os.environ.get("LOCAL_WORLD_SIZE", count))
+    yield Processes(place, dist.get_rank(), count, deadline, on_node)
+    dist.destroy_process_group()
 
 
 def _device(name: str) -> torch.device:
@@ -138,7 +148,8 @@ def synchronised(model: Transformer, team: Processes) -> nn.Module:
         return LossOf(model)
     from torch.nn.parallel import DistributedDataParallel  # slow to import, as all below
 
-    return DistributedDataParallel(LossOf(model))
+    # The rotary table is the same everywhere: nothing to send at every step.
+    return DistributedDataParallel(LossOf(model), broadcast_buffers=False)
 
 
 def sharded(

@@ -27,9 +27,11 @@ def inner_products(
     products, norms = np.full((2, len(counts)), np.nan)
     zero = torch.zeros((), device=rows.device)
     for domain in np.flatnonzero(counts).tolist():
-        mine = (domains == domain).any(1)
-        if not mine.any():
-            mine[0] = True  # every process takes part, with weights of zero if it must
+        has = (domains == domain).any(1)
+        # As many rows in every process, with weights of zero if it must be: in each pass the
+        # processes exchange sharded weights.
+        most = passes.team.largest(int(has.sum()))
+        mine = has.int().argsort(descending=True, stable=True)[:most]
         weights = shares[domain] * (domains[mine] == domain)
         passes.weighted(rows[mine], weights)
         gradients = [_local(gradient_of(parameter)) for parameter in optimizer.parameters]

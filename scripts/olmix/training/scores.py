@@ -63,7 +63,7 @@ class Scores:
             if self.team.first_says(self.team.first and self._is_there(folder)):
                 return
             result = evaluate_run(folder, self.suite, **self._options)
-        else:
+        elif self.team.first:  # the run is new, and other nodes may not see its files yet
             settings_hash = check_run(folder, self.suite)
             result = of_run(score, settings_hash, self.team.device, self._options["precision"])
         if self.team.first:

@@ -337,10 +337,15 @@ class Trainer:
         return weights | dict(self.optimizer.moments())
 
     def _resume(self) -> None:
-        """Fill in the newest checkpoint, if there is one."""
-        checkpoint = self.checkpoints.latest()
-        if checkpoint is None:
+        """Fill in the newest checkpoint, if there is one: in every process the first one's.
+
+        Nodes may see new files at different times, and one process reads all of it for its hash.
+        """
+        checkpoint = self.checkpoints.latest() if self.team.first else None
+        step = self.team.first_says(-1 if checkpoint is None else checkpoint.step)
+        if step < 0:
             return
+        checkpoint = checkpoint or self.checkpoints.load(step)
         for name, tensor in self._state().items():
             copy_into(tensor, checkpoint.tensors[name])
         self.optimizer.resume(checkpoint.step)
