@@ -83,7 +83,7 @@ def measure(runs: ReleasedRuns, settings: Mapping[str, Any], catalogue: DomainSe
 def out_of_fold(form: LawForm, runs: ReleasedRuns) -> np.ndarray:
     """What fits without a fold predict for its runs: (runs, tasks)."""
     predicted = np.empty_like(runs.metrics)
-    for left_out in held_out_folds(len(runs)):
+    for left_out in held_out_folds(runs.mixes):
         model = fit(form, runs.mixes[~left_out], runs.metrics[~left_out])
         predicted[left_out] = model.predict(runs.mixes[left_out])
     return predicted
