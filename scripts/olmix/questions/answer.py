@@ -25,7 +25,7 @@ __all__ = ["Answer", "QuestionData"]
 
 @dataclass(frozen=True)
 class QuestionData:
-    """The inputs of one question: swarm tables by name, proposals by study and name.
+    """The inputs of one question: swarm tables by name, proposals by study and name, choices.
 
     ``method`` is OlmixBase after its swarm. Names of swarms and proposals are the plan's:
     ``planned`` says which is which to the question.
@@ -39,6 +39,7 @@ class QuestionData:
     method: Method
     planned: Mapping[str, Any] = field(default_factory=dict)
     runs: Mapping[str, Mapping[str, Path]] = field(default_factory=dict)
+    choices: Mapping[str, Path] = field(default_factory=dict)  # by group and stage
 
     @classmethod
     def from_job(cls, job: Any) -> "QuestionData":
@@ -57,6 +58,7 @@ class QuestionData:
             method=Method(**job.params.method),
             planned=job.params.planned,
             runs=_run_folders(job.input.get("runs", [])),
+            choices={Path(path).stem: Path(path) for path in job.input.get("choices", [])},
         )
 
     def table(self, swarm: str) -> SwarmTable:
