@@ -31,7 +31,7 @@ COLOURS = {
 MARKERS = {REPRODUCED: "o", NOT_REPRODUCED: "X", NOT_DECIDABLE: "D", NOT_MEASURED: "s"}
 # Standings farther out are drawn at the edge.
 EDGE = 3.0
-_ROW_HEIGHT = 0.40  # inches
+_ROW_HEIGHT = 0.43  # inches
 _FONT = 5.8
 # Left edges of the columns, in inches, and how many characters fit.
 _COLUMNS = {"id": (0.0, 4), "claim": (0.28, 46), "paper": (2.38, 27), "here": (3.68, 28)}
@@ -40,8 +40,9 @@ _AXIS = (4.85, 5.85)
 _VERDICT, _NEXT = 6.08, 0.27
 # Where the first ground's verdict with its interval stands, and how far on each other.
 _INTERVAL, _NEXT_INTERVAL = 3.80, 0.83
-# Rows above the first claim, for titles, and below the last, for the legend.
-_ABOVE, _BELOW = 1.7, 0.8
+# Rows above the first claim, for titles and an axis or for titles alone, and below the last.
+_ABOVE, _TITLES, _BELOW = 1.7, 0.8, 0.8
+_NUMBERS = "Numbers: a claim's first part, with its interval.\nVerdicts: by all its parts."
 
 
 def scoreboard(
@@ -52,7 +53,7 @@ def scoreboard(
     The first verdict is that of ``scale``, whose numbers are shown; ``others`` are other grounds.
     """
     rows = len(board)
-    figure, text = _page(rows)
+    figure, text = _page(rows, _ABOVE)
     all_rows = _ABOVE + rows + _BELOW
     width = (_AXIS[1] - _AXIS[0]) / PAGE_WIDTH
     place = (_AXIS[0] / PAGE_WIDTH, _BELOW / all_rows, width, rows / all_rows)
@@ -75,7 +76,7 @@ def board_of_grounds(claims: Sequence[Claim], grounds: Mapping[str, pd.DataFrame
 
     ``grounds`` are kept verdicts by the ground's name, a row per claim.
     """
-    figure, text = _page(len(claims))
+    figure, text = _page(len(claims), _TITLES)
     _titles(text, ("", "claim", "the paper"))
     places = {name: _INTERVAL + n * _NEXT_INTERVAL for n, name in enumerate(grounds)}
     for name, across in places.items():
@@ -93,15 +94,16 @@ def board_of_grounds(claims: Sequence[Claim], grounds: Mapping[str, pd.DataFrame
                 short = row[["value", "low", "high"]].astype(float).round(4)
                 value = with_interval(short).replace(" [", "\n[")
                 text.text(places[name] + 0.1, number + 0.5, value, fontsize=_FONT - 1, va="center")
+    text.text(0.0, len(claims) + _BELOW / 2, _NUMBERS, fontsize=_FONT - 0.6, va="center")
     return figure
 
 
-def _page(rows: int) -> tuple[plt.Figure, plt.Axes]:
+def _page(rows: int, above: float) -> tuple[plt.Figure, plt.Axes]:
     """A figure with room for so many claims, and axes in inches across and rows down."""
-    all_rows = _ABOVE + rows + _BELOW
+    all_rows = above + rows + _BELOW
     figure = plt.figure(figsize=(PAGE_WIDTH, all_rows * _ROW_HEIGHT))
     text = figure.add_axes((0, 0, 1, 1))
-    text.set(xlim=(0, PAGE_WIDTH), ylim=(rows + _BELOW, -_ABOVE))
+    text.set(xlim=(0, PAGE_WIDTH), ylim=(rows + _BELOW, -above))
     text.axis("off")
     _legend(text, rows + _BELOW / 2)
     return figure, text

@@ -22,6 +22,12 @@ from olmix.updates.sequence import UpdateSequence, load_updates
 
 __all__ = ["Answer", "QuestionData"]
 
+# What a reader should know of every interval where a law stands in for training.
+_ONE_LAW = (
+    "intervals are by one of the laws that the released runs allow; docs/measured.md has what all "
+    "of them say"
+)
+
 
 @dataclass(frozen=True)
 class QuestionData:
@@ -137,6 +143,8 @@ class Answer:
         settings = dict(self.inputs.settings)
         engine = settings.get("engine", "train")
         notice = {"notice": NOTICES[engine]} if engine in NOTICES else {}
+        if engine == "simulate":
+            summary = {**summary, "notes": [*summary.get("notes", ()), _ONE_LAW]}
         write_json(self.folder / "summary.json", {"question": self.question, **notice, **summary})
         write_json(
             self.folder / "provenance.json",

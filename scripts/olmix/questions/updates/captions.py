@@ -52,7 +52,10 @@ def main_results(answer: Path) -> str:
         for entry in strategies.values()
         if entry["strategy"] != FULL_RECOMPUTATION.name
     )
-    return f"Improvement over natural against all proxy runs. {finding(answer)} {_capital(kept)}."
+    return (
+        "Improvement over natural against all proxy runs; marks with nearly as many runs stand "
+        f"beside each other. {finding(answer)} {_capital(kept)}."
+    )
 
 
 def checkpoints(answer: Path) -> str:
