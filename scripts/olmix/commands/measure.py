@@ -10,7 +10,7 @@ import pandas as pd
 
 from olmix.config_files import read_config
 from olmix.errors import OlmixError
-from olmix.files import read_json, replacing
+from olmix.files import read_json, replacing, sha256
 from olmix.measured.check import compare_fits, on_measured, score, score_unseen
 from olmix.measured.files import (
     load_measured,
@@ -24,7 +24,9 @@ from olmix.measured.measure import measure
 from olmix.measured.noise import Noise
 from olmix.measured.runs import ReleasedRuns
 from olmix.paths import CONFIG
+from olmix.published.catalogue import find_swarms
 from olmix.published.fetch import list_released
+from olmix.published.settings import load_settings
 
 HELP = "measure laws with their noise on released runs, or score them on other runs"
 
@@ -113,8 +115,15 @@ def _scored(path: Path, folder: Path, swarm: str) -> str:
     return (
         f"{found['runs']} runs: mean Pearson per task {found['pearson']:.3f}, of the average "
         f"{found['pearson_of_average']:.3f}; residuals {found['deviation']:.2f} times what is "
-        "expected of unseen runs\n"
+        f"expected of unseen runs{_fitted_on(record, folder, swarm)}\n"
     )
+
+
+def _fitted_on(record: Mapping[str, Any], folder: Path, swarm: str) -> str:
+    """Says so where laws were fitted on the very table that they are scored on."""
+    table = find_swarms(folder, load_settings(CONFIG / "published.yaml")["swarms"])[swarm]
+    known = record.get("source", {}).get("sha256", {}).values()
+    return " (but the laws were fitted on these)" if sha256(table / "metrics.csv") in known else ""
 
 
 def _write(frame: pd.DataFrame, path: Path) -> None:
