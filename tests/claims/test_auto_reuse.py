@@ -79,3 +79,25 @@ def test_replicas_are_pooled_by_the_rule_of_the_ground(studied):
     assert in_one_line(one.assign(scale=list("abc")), 0.9).startswith(
         "auto reuse, over 3 replicas: auto 9 (6.08 to 11.9)"
     )
+
+
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        ("README.md", "Over {count} replicas it keeps {share}"),
+        ("docs/claims.md", "it gains {auto}, {share_of_full}, and {above} points more"),
+    ],
+)
+def test_pages_say_what_the_kept_choices_gain(repository, page, said):
+    table = pd.read_csv(CONFIG / "measured" / "auto_reuse.csv", comment="#")
+    found = pooled_gains(table, 0.9)
+    auto, share, above = found["auto"], found["share"], found["above_partial"]
+    kept = f"{share.value:.0%} of {{}} ({share.low * 100:.0f} to {share.high:.0%})"
+    kept = kept.replace("%", " %")
+    text = said.format(
+        count={4: "four", 8: "eight"}[table["scale"].nunique()],
+        auto=f"{auto.value:.1f} % ({auto.low:.1f} to {auto.high:.1f})",
+        share=kept.format("the gain"), share_of_full=kept.format("full recomputation's gain"),
+        above=f"{above.value:.1f}",
+    )  # fmt: skip
+    assert text in (repository / page).read_text()
