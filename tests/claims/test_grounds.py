@@ -86,7 +86,7 @@ def test_verdicts_are_kept_and_shown(tmp_path):
     assert text.startswith("before\n<!-- grounds -->\n| ground |")
     assert text.endswith("<!-- /grounds -->\nafter\n")
     assert "in place of training | 1 | 0 | 0 | 22 |" in text
-    assert "0.98 [0.951, 1.01]: **reproduced** | It holds on measured law." in text
+    assert "0.98 [0.951, 1.01]: **reproduced** | It holds under the measured law." in text
     with pytest.raises(OlmixError, match="are by other rules"):
         refresh_page(page, SETTINGS, {"measured": kept.assign(rules="older")})
     assert ground_counts({"measured": kept}).loc["measured", REPRODUCED] == 1
@@ -95,9 +95,33 @@ def test_verdicts_are_kept_and_shown(tmp_path):
 def test_a_line_says_where_a_claim_holds():
     found = {"tiny": REPRODUCED, "tiny-seed1": NOT_REPRODUCED, "measured": REPRODUCED}
     assert where_it_holds(found) == (
-        "holds on trained here and measured law; fails on trained here, second world"
+        "holds in the first trained world and under the measured law; "
+        "fails in the second trained world"
     )
+    alike = {"tiny": NOT_REPRODUCED, "tiny-seed1": NOT_REPRODUCED, "published": NOT_DECIDABLE}
+    assert where_it_holds(alike) == "fails in both trained worlds; is open on the released runs"
     assert where_it_holds({"tiny": NOT_MEASURED}) == "is measured nowhere"
+
+
+def test_a_cell_says_what_decides_where_its_number_does_not(tmp_path):
+    """C13 keeps its share and not its runs; C12 fails by the share that is shown."""
+    found = over_replicas([replica(share_kept=s) for s in (0.97, 0.98, 0.99)], SETTINGS)
+    kept = ground_board(SETTINGS, found, {}).set_index("id", drop=False)
+    columns = ["verdict", "part", "reason", "value", "low", "high"]
+    kept.loc["C13", columns] = [
+        NOT_REPRODUCED, "share_kept", "contradicted by: fewer runs 0.5, wanted ≥ 0.57; more",
+        1.0, 0.99, 1.01,
+    ]  # fmt: skip
+    kept.loc["C12", columns] = [
+        NOT_REPRODUCED, "share_kept", "contradicted by: share kept 0.8, wanted ≥ 0.9",
+        0.8, 0.7, 0.85,
+    ]  # fmt: skip
+    page = tmp_path / "claims.md"
+    page.write_text("<!-- grounds -->\n<!-- /grounds -->\n")
+    refresh_page(page, SETTINGS, {"measured": kept.reset_index(drop=True)})
+    text = page.read_text()
+    assert "| 1 [0.99, 1.01]: **not reproduced** (fewer runs 0.5, wanted ≥ 0.57) |" in text
+    assert "| 0.8 [0.7, 0.85]: **not reproduced** |" in text
 
 
 @pytest.mark.parametrize(
@@ -200,6 +224,13 @@ def test_the_pages_are_what_the_kept_verdicts_render(repository, tmp_path, name)
     page.write_text(text, encoding="utf-8")
     refresh_page(page, SETTINGS, kept)
     assert page.read_text(encoding="utf-8") == text, "python -m olmix board writes it again"
+
+
+def test_a_sentence_says_why_wherever_a_claim_fails():
+    for path in Path(CONFIG / "grounds").glob("*.csv"):
+        table = read_ground(path)
+        failed = set(table.loc[table["verdict"] == NOT_REPRODUCED, "id"])
+        assert failed <= set(SETTINGS.why), path
 
 
 def test_the_kept_verdicts_are_by_todays_rules():

@@ -116,6 +116,24 @@ def test_the_law_of_the_repository_holds_no_run_and_covers_the_papers_domains():
     load_replica(CONFIG / "measured" / "law.json", settings["replicas"] - 1)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("held_out: 10", "held: 10", "check: unknown key 'held', expected one of swarm, sizes"),
+        ("spearman: 0.896, ", "", "transfer: key 'spearman' is missing"),
+        ("concentration: 6}", "concentration: 0}", "algebraicstack: concentration is 0, expected"),
+        ("replicas: 9", "replicas: 0", "replicas is 0, expected 1 or more"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(tmp_path, old, new, said):
+    path = tmp_path / "measured.yaml"
+    text = (CONFIG / "measured.yaml").read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    with pytest.raises(OlmixError, match=f"{path}.*{said}"):
+        load_measured(path)
+
+
 def test_an_earlier_content_counts_what_it_became():
     from olmix.domains import DomainSet
 

@@ -65,6 +65,9 @@ def test_a_notice_is_written_large_over_the_figure():
         box = notice.get_window_extent()
         assert box.y0 > axis.get_window_extent().y1, "above the axes"
         assert 0 < box.x0 < box.x1 < figure.bbox.width, "no wider than the figure"
+        stamp(figure, "scale: simulated", "SIMULATED: " + "nothing was trained, " * 5)
+        longer = figure.texts[-1].get_window_extent()
+        assert 0 < longer.x0 < longer.x1 < figure.bbox.width, "smaller where it is long"
         plt.close(figure)
         plain, _ = plt.subplots()
         stamp(plain, "scale: tiny", None)

@@ -119,6 +119,8 @@ def test_an_answer_of_simulated_runs_says_so(question, tmp_path):
         notice = read_json(tmp_path / "rq0" / f"{name}.json")["notice"]
         assert notice.startswith("MEASURED LAW")
     assert read_json(tmp_path / "rq0" / "provenance.json")["engine"] == "simulate"
+    (note,) = read_json(tmp_path / "rq0" / "summary.json")["notes"]
+    assert "one of the laws" in note, "that of other laws may differ"
 
 
 def test_tiny_models_are_counted_over_the_vocabulary_of_the_data(question):

@@ -31,7 +31,7 @@ COLOURS = {
 MARKERS = {REPRODUCED: "o", NOT_REPRODUCED: "X", NOT_DECIDABLE: "D", NOT_MEASURED: "s"}
 # Standings farther out are drawn at the edge.
 EDGE = 3.0
-_ROW_HEIGHT = 0.40  # inches
+_ROW_HEIGHT = 0.43  # inches
 _FONT = 5.8
 # Left edges of the columns, in inches, and how many characters fit.
 _COLUMNS = {"id": (0.0, 4), "claim": (0.28, 46), "paper": (2.38, 27), "here": (3.68, 28)}
@@ -40,9 +40,9 @@ _AXIS = (4.85, 5.85)
 _VERDICT, _NEXT = 6.08, 0.27
 # Where the first ground's verdict with its interval stands, and how far on each other.
 _INTERVAL, _NEXT_INTERVAL = 3.80, 0.83
-# Rows above the first claim, for titles (those of grounds are vertical beside estimates), and below
-# the last, for the legend.
-_ABOVE, _ABOVE_GROUNDS, _BELOW = 1.7, 0.8, 0.8
+# Rows above the first claim, for titles and an axis or for titles alone, and below the last.
+_ABOVE, _TITLES, _BELOW = 1.7, 0.8, 0.8
+_NUMBERS = "Numbers: a claim's first part, with its interval.\nVerdicts: by all its parts."
 
 
 def scoreboard(
@@ -76,7 +76,7 @@ def board_of_grounds(claims: Sequence[Claim], grounds: Mapping[str, pd.DataFrame
 
     ``grounds`` are kept verdicts by the ground's name, a row per claim.
     """
-    figure, text = _page(len(claims), _ABOVE_GROUNDS)
+    figure, text = _page(len(claims), _TITLES)
     _titles(text, ("", "claim", "the paper"))
     places = {name: _INTERVAL + n * _NEXT_INTERVAL for n, name in enumerate(grounds)}
     for name, across in places.items():
@@ -94,6 +94,7 @@ def board_of_grounds(claims: Sequence[Claim], grounds: Mapping[str, pd.DataFrame
                 short = row[["value", "low", "high"]].astype(float).round(4)
                 value = with_interval(short).replace(" [", "\n[")
                 text.text(places[name] + 0.1, number + 0.5, value, fontsize=_FONT - 1, va="center")
+    text.text(0.0, len(claims) + _BELOW / 2, _NUMBERS, fontsize=_FONT - 0.6, va="center")
     return figure
 
 

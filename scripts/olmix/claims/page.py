@@ -1,7 +1,7 @@
 """Claims on all grounds: a page with a line per claim that says where it holds, and a summary."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -27,6 +27,14 @@ LABELS = {
     "measured": "measured law",
     "published": "released runs",
 }
+# The same as the end of a sentence; both trained worlds together have one.
+_WHERE = {
+    "tiny": "in the first trained world",
+    "tiny-seed1": "in the second trained world",
+    "measured": "under the measured law",
+    "published": "on the released runs",
+}
+_BOTH_WORLDS = "in both trained worlds"
 # Grounds whose numbers come from the authors' released runs, and worlds that repeat each other.
 REAL, WORLDS = ("measured", "published"), ("tiny", "tiny-seed1")
 # Where each ground's numbers come from.
@@ -76,17 +84,20 @@ def ground_counts(kept: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 def where_it_holds(found: Mapping[str, str]) -> str:
     """In words on which grounds a claim is reproduced, is not, or cannot be told."""
-    words = {
-        REPRODUCED: "holds on",
-        NOT_REPRODUCED: "fails on",
-        NOT_DECIDABLE: "is open on",
-    }
+    words = {REPRODUCED: "holds", NOT_REPRODUCED: "fails", NOT_DECIDABLE: "is open"}
     said = []
     for verdict, word in words.items():
-        grounds = [LABELS.get(name, name) for name, given in found.items() if given == verdict]
+        grounds = [name for name, given in found.items() if given == verdict]
         if grounds:
-            said.append(f"{word} {_listed(grounds)}")
+            said.append(f"{word} {_listed(_places(grounds))}")
     return "; ".join(said) if said else "is measured nowhere"
+
+
+def _places(grounds: Sequence[str]) -> list[str]:
+    """Grounds as ends of a sentence."""
+    if not set(WORLDS) <= set(grounds):
+        return [_WHERE.get(name, f"on {name}") for name in grounds]
+    return [_BOTH_WORLDS, *_places([name for name in grounds if name not in WORLDS])]
 
 
 def _board(settings: ClaimSettings, grounds: Mapping[str, pd.DataFrame]) -> str:
@@ -167,10 +178,18 @@ def _line(claim: Claim, grounds: Mapping[str, pd.DataFrame], why: str | None) ->
             cells.append("not run")
             continue
         row = table.loc[claim.name]
-        measured = row["verdict"] != NOT_MEASURED
-        cells.append(f"{with_interval(row)}: **{row['verdict']}**" if measured else "–")
+        cells.append("–" if row["verdict"] == NOT_MEASURED else _cell(row))
     words = f"It {where_it_holds(_verdicts(claim.name, grounds))}." + (f" {why}" if why else "")
     return _row([*cells, words])
+
+
+def _cell(row: pd.Series) -> str:
+    """A ground's number and verdict, and the part that decides it where the number is another's."""
+    cell = f"{with_interval(row)}: **{row['verdict']}**"
+    said = str(row["reason"]).partition(": ")[2].split("; ")
+    shown = str(row["part"]).replace("_", " ")
+    own = row["verdict"] == REPRODUCED or any(part.startswith(f"{shown} ") for part in said)
+    return cell if own or not said[0] else f"{cell} ({said[0]})"
 
 
 def _row(cells: list[str]) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from olmix.claims.auto_reuse import gains_and_choices, in_one_line
 from olmix.claims.figures import board_of_grounds
 from olmix.claims.grounds import (
     asked_again,
@@ -20,6 +21,7 @@ from olmix.claims.grounds import (
 from olmix.claims.page import in_order, refresh_page
 from olmix.claims.released import judge_released
 from olmix.claims.settings import ClaimSettings, load_claims
+from olmix.files import write_text
 from olmix.measured.law import MeasuredLaw, load_replica
 from olmix.paths import CONFIG
 from olmix.presentation.gallery import shrink
@@ -41,6 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="where verdicts are kept, for clones without results (default: config/grounds)",
     )  # fmt: skip
     parser.add_argument(
+        "--auto-reuse", type=Path, default=CONFIG / "measured" / "auto_reuse.csv", metavar="FILE",
+        help="where is kept what auto partial reuse chose and gained on the replicas "
+        "(default: config/measured/auto_reuse.csv)",
+    )  # fmt: skip
+    parser.add_argument(
         "--page", type=Path, default=Path("docs/claims.md"), metavar="FILE",
         help="page whose block of grounds is written again (default: docs/claims.md)",
     )  # fmt: skip
@@ -59,6 +66,7 @@ def run(args: argparse.Namespace) -> None:
     settings = load_claims(CONFIG / "claims.yaml")
     for judged in (_keep_trained, _judge_measured, _judge_released):
         sys.stdout.write(judged(settings, args.results, args.grounds))
+    sys.stdout.write(_keep_auto_reuse(settings, args.results, args.auto_reuse))
     kept = {path.stem: read_ground(path) for path in sorted(args.grounds.glob("*.csv"))}
     for page in (args.page, args.summary):
         refresh_page(page, settings, kept)
@@ -119,6 +127,18 @@ def _judge_measured(settings: ClaimSettings, results: Path, grounds: Path) -> st
         grounds / f"{MEASURED}.csv", board, f"{len(found)} replicas, {_today()}: {command}"
     )
     return f"measured law: judged over {len(found)} replicas\n"
+
+
+def _keep_auto_reuse(settings: ClaimSettings, results: Path, path: Path) -> str:
+    """What auto partial reuse chose and gained on the replicas that were studied here."""
+    tables = [gains_and_choices(scale, results) for scale in settings.replicas[MEASURED]]
+    found = [table for table in tables if table is not None]
+    if len(found) < 2:
+        return f"auto reuse: {len(found)} of {len(tables)} replicas studied here, choices kept\n"
+    together = pd.concat(found, ignore_index=True)
+    text = together.to_csv(index=False, float_format="%.4g")
+    write_text(path, f"# {_today()}: snakemake results/updates/ --config scale=(scale)\n{text}")
+    return in_one_line(together, settings.confidence)
 
 
 def _judge_released(settings: ClaimSettings, results: Path, grounds: Path) -> str:

@@ -2,15 +2,16 @@
 
 import argparse
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from olmix.config_files import read_config
 from olmix.errors import OlmixError
-from olmix.files import read_json, replacing
-from olmix.measured.check import compare_fits, score, score_unseen
+from olmix.files import read_json, replacing, sha256
+from olmix.measured.check import compare_fits, on_measured, score, score_unseen
 from olmix.measured.files import (
     load_measured,
     paper_domains,
@@ -18,11 +19,14 @@ from olmix.measured.files import (
     source_of,
     write_laws,
 )
-from olmix.measured.law import load_replica
+from olmix.measured.law import MeasuredLaw, load_replica
 from olmix.measured.measure import measure
 from olmix.measured.noise import Noise
+from olmix.measured.runs import ReleasedRuns
 from olmix.paths import CONFIG
+from olmix.published.catalogue import find_swarms
 from olmix.published.fetch import list_released
+from olmix.published.settings import load_settings
 
 HELP = "measure laws with their noise on released runs, or score them on other runs"
 
@@ -45,7 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--check", action="store_true",
-        help="also compare RQ4's curves on real runs and on the law's (rq4.csv; 10 minutes)",
+        help="compare RQ4's curves on real runs and on the law's, into rq4.csv beside the laws: "
+        "those just measured with --out, else those of --law",
     )  # fmt: skip
     parser.add_argument(
         "--score", metavar="SWARM",
@@ -54,7 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--law", type=Path, default=LAWS, metavar="FILE",
-        help="the file of laws that --score is about (default: config/measured/law.json)",
+        help="the file of laws that --score and --check are about (default: "
+        "config/measured/law.json)",
     )  # fmt: skip
 
 
@@ -67,10 +73,13 @@ def run(args: argparse.Namespace) -> None:
     if args.score:
         sys.stdout.write(_scored(args.law, folder, args.score))
         return
-    if args.out is None:
+    if args.out is None and not args.check:
         raise OlmixError("--out FILE is missing: where to write the laws")
     settings = load_measured(args.settings)
     runs = read_runs(folder, settings["swarms"])
+    if args.out is None:
+        _check(load_replica(args.law, 0), runs, settings["check"], args.law)
+        return
     sys.stdout.write(f"{len(runs)} runs over {len(runs.domains)} domains: fitting and checking\n")
     measured = measure(runs, settings, paper_domains())
     command = f"python -m olmix measure --published FOLDER --out {args.out}"
@@ -79,22 +88,25 @@ def run(args: argparse.Namespace) -> None:
     _write(unseen, args.out.with_name("unseen.csv"))
     sys.stdout.write(unseen.round(3).to_string(index=False) + "\n")
     if args.check:
-        fits = compare_fits(measured.replicas[0], runs, settings["check"])
-        _write(fits, args.out.with_name("rq4.csv"))
-        sys.stdout.write(fits.round(3).to_string(index=False) + "\n")
+        _check(measured.replicas[0], runs, settings["check"], args.out)
     sys.stdout.write(f"{len(measured.replicas)} laws, best form '{measured.best}': {args.out}\n")
+
+
+def _check(law: MeasuredLaw, runs: ReleasedRuns, settings: Mapping[str, Any], laws: Path) -> None:
+    """Write RQ4's curves on real runs and on a law's beside the file of laws, and print them."""
+    fits = compare_fits(law, runs, settings)
+    _write(fits, laws.with_name("rq4.csv"))
+    sys.stdout.write(fits.round(3).to_string(index=False) + "\n")
 
 
 def _scored(path: Path, folder: Path, swarm: str) -> str:
     """The first law of a file on a swarm, in a line."""
     law, record = load_replica(path, 0), read_json(path)
     runs = read_runs(folder, [swarm])
-    known = law.fitted.form.domains
-    strange = [name for name in runs.domains if name not in known]
-    if strange:
-        raise OlmixError(f"{path}: the laws have no domain '{strange[0]}', swarm '{swarm}' has")
-    mixes = np.zeros((len(runs), len(known)))
-    mixes[:, [known.index(name) for name in runs.domains]] = runs.mixes
+    try:
+        mixes = on_measured(law, runs.domains, runs.mixes)
+    except OlmixError as error:
+        raise OlmixError(f"{path}: {error}, swarm '{swarm}' has") from None
     order = [runs.tasks.index(task) for task in law.tasks]
     found = score(
         law.bpb(mixes), runs.metrics[:, order], Noise.from_dict(record["errors"]),
@@ -103,8 +115,15 @@ def _scored(path: Path, folder: Path, swarm: str) -> str:
     return (
         f"{found['runs']} runs: mean Pearson per task {found['pearson']:.3f}, of the average "
         f"{found['pearson_of_average']:.3f}; residuals {found['deviation']:.2f} times what is "
-        "expected of unseen runs\n"
+        f"expected of unseen runs{_fitted_on(record, folder, swarm)}\n"
     )
+
+
+def _fitted_on(record: Mapping[str, Any], folder: Path, swarm: str) -> str:
+    """Says so where laws were fitted on the very table that they are scored on."""
+    table = find_swarms(folder, load_settings(CONFIG / "published.yaml")["swarms"])[swarm]
+    known = record.get("source", {}).get("sha256", {}).values()
+    return " (but the laws were fitted on these)" if sha256(table / "metrics.csv") in known else ""
 
 
 def _write(frame: pd.DataFrame, path: Path) -> None:

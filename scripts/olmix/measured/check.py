@@ -4,13 +4,14 @@ Two checks: what it says of runs it has not seen, and whether every regression f
 as hard to fit as the real ones, at every swarm size (RQ4).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from olmix.errors import OlmixError
 from olmix.measured.law import MeasuredLaw
 from olmix.measured.measure import Measurement
 from olmix.measured.noise import Noise
@@ -21,7 +22,7 @@ from olmix.regressors.validation import validate
 from olmix.study.proposals import olmix_base
 from olmix.tables import SwarmTable
 
-__all__ = ["compare_fits", "score", "score_unseen"]
+__all__ = ["compare_fits", "on_measured", "score", "score_unseen"]
 
 
 def score(
@@ -63,7 +64,7 @@ def compare_fits(law: MeasuredLaw, runs: ReleasedRuns, settings: Mapping[str, An
         for size in settings["sizes"]:
             found: dict[str, list[float]] = {"real": [], "measured": []}
             for seed in range(settings["seeds"]):
-                drawn = replace(real, metrics=_simulated(law, runs, real, seed))
+                drawn = replace(real, metrics=_simulated(law, real, seed))
                 for name, table in (("real", real), ("measured", drawn)):
                     scored = validate(
                         method, table, held_out=settings["held_out"], seed=seed, size=size
@@ -75,6 +76,17 @@ def compare_fits(law: MeasuredLaw, runs: ReleasedRuns, settings: Mapping[str, An
     return frame.assign(difference=frame["measured"] - frame["real"])
 
 
+def on_measured(law: MeasuredLaw, domains: Sequence[str], mixes: np.ndarray) -> np.ndarray:
+    """Mixes over some domains as mixes over those that a law was measured on, in its order."""
+    known = law.fitted.form.domains
+    strange = [name for name in domains if name not in known]
+    if strange:
+        raise OlmixError(f"the laws have no domain '{strange[0]}'")
+    placed = np.zeros((len(mixes), len(known)))
+    placed[:, [known.index(name) for name in domains]] = mixes
+    return placed
+
+
 def _table(runs: ReleasedRuns, swarm: str) -> SwarmTable:
     """One swarm again, over the domains that it has."""
     of = runs.swarm == swarm
@@ -84,7 +96,8 @@ def _table(runs: ReleasedRuns, swarm: str) -> SwarmTable:
     return SwarmTable(names, domains, runs.mixes[of][:, used], runs.tasks, runs.metrics[of])
 
 
-def _simulated(law: MeasuredLaw, runs: ReleasedRuns, table: SwarmTable, seed: int) -> np.ndarray:
-    mixes = np.zeros((len(table), len(runs.domains)))
-    mixes[:, [runs.domains.index(name) for name in table.domains]] = table.mixes
-    return law.observe(mixes, seed, noise=1.0, disturbance=0.0)
+def _simulated(law: MeasuredLaw, table: SwarmTable, seed: int) -> np.ndarray:
+    """The metrics of a table as the law's own runs would have them."""
+    mixes = on_measured(law, table.domains, table.mixes)
+    order = [law.tasks.index(task) for task in table.tasks]
+    return law.observe(mixes, seed, noise=1.0, disturbance=0.0)[:, order]

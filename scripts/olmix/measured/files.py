@@ -30,12 +30,25 @@ __all__ = [
 ]
 
 _KEYS = ("swarms", "forms", "replicas", "seed", "assumed", "tokens", "transfer", "check")
+# Those of its parts that are not lists of names.
+_PARTS = {
+    "transfer": ("spearman", "target_noise"),
+    "check": ("swarm", "sizes", "held_out", "seeds"),
+}
+_ASSUMED = ("like", "concentration")
 
 
 def load_measured(path: str | Path) -> dict[str, Any]:
     """The settings of ``config/measured.yaml``, with every key known and every one there."""
     content = read_config(path)
     check_keys(content, _KEYS, _KEYS, where=str(path))
+    for name, keys in _PARTS.items():
+        check_keys(content[name], keys, keys, where=f"{path}: {name}")
+    for name, entry in content["assumed"].items():
+        check_keys(entry, _ASSUMED, _ASSUMED, where=f"{path}: assumed: {name}")
+        if not entry["concentration"] > 0:
+            said = f"assumed: {name}: concentration is {entry['concentration']!r}"
+            raise OlmixError(f"{path}: {said}, expected more than 0")
     if not isinstance(content["replicas"], int) or content["replicas"] < 1:
         raise OlmixError(f"{path}: replicas is {content['replicas']!r}, expected 1 or more")
     return content

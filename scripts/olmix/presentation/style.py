@@ -70,10 +70,13 @@ def stamp(figure: plt.Figure, text: str, notice: str | None = None) -> None:
     """
     figure.text(0.995, -0.01, text, ha="right", va="top", fontsize=5, color="#666666")
     if notice:
-        figure.text(
+        bar = figure.text(
             0.5, 1.02, notice, ha="center", va="bottom", fontsize=8, weight="bold", color="#ffffff",
             bbox={"facecolor": "#D55E00", "edgecolor": "none", "pad": 2.5},
         )  # fmt: skip
+        # So small that it does not make the figure wider.
+        room = 0.97 * figure.bbox.width / bar.get_window_extent().width
+        bar.set_fontsize(8 * min(1.0, room))
 
 
 def save(figure: plt.Figure, path: str | Path) -> None:

@@ -22,10 +22,16 @@ from olmix.updates.sequence import UpdateSequence, load_updates
 
 __all__ = ["Answer", "QuestionData"]
 
+# What a reader should know of every interval where a law stands in for training.
+_ONE_LAW = (
+    "intervals are by one of the laws that the released runs allow; docs/measured.md has what all "
+    "of them say"
+)
+
 
 @dataclass(frozen=True)
 class QuestionData:
-    """The inputs of one question: swarm tables by name, proposals by study and name.
+    """The inputs of one question: swarm tables by name, proposals by study and name, choices.
 
     ``method`` is OlmixBase after its swarm. Names of swarms and proposals are the plan's:
     ``planned`` says which is which to the question.
@@ -39,6 +45,7 @@ class QuestionData:
     method: Method
     planned: Mapping[str, Any] = field(default_factory=dict)
     runs: Mapping[str, Mapping[str, Path]] = field(default_factory=dict)
+    choices: Mapping[str, Path] = field(default_factory=dict)  # by group and stage
 
     @classmethod
     def from_job(cls, job: Any) -> "QuestionData":
@@ -57,6 +64,7 @@ class QuestionData:
             method=Method(**job.params.method),
             planned=job.params.planned,
             runs=_run_folders(job.input.get("runs", [])),
+            choices={Path(path).stem: Path(path) for path in job.input.get("choices", [])},
         )
 
     def table(self, swarm: str) -> SwarmTable:
@@ -135,6 +143,8 @@ class Answer:
         settings = dict(self.inputs.settings)
         engine = settings.get("engine", "train")
         notice = {"notice": NOTICES[engine]} if engine in NOTICES else {}
+        if engine == "simulate":
+            summary = {**summary, "notes": [*summary.get("notes", ()), _ONE_LAW]}
         write_json(self.folder / "summary.json", {"question": self.question, **notice, **summary})
         write_json(
             self.folder / "provenance.json",

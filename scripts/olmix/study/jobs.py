@@ -193,10 +193,8 @@ class QuestionJob:
 
     @property
     def input(self) -> dict[str, Any]:
-        """Data, tables, proposals, and the runs themselves where they are read and trained."""
+        """Data, tables, proposals, choices, and the runs where they are read and trained."""
         reads, results = self.all.plan.reads[self.name], self.all.results
-        groups = self.all.plan.groups
-        stages = [groups[group].groups[group].at(stage) for group, stage in reads.stages]
         trained = reads.trained if self.all.plan.scale["engine"] == "train" else ()
         return {
             "data": self.all.data,
@@ -204,7 +202,15 @@ class QuestionJob:
             "proposals": [
                 *([self.all.answers.folder] if reads.answers else []),
                 *(f"{results}/propose_mixes/{study}" for study in reads.studies),
-                *(self.all.stage(name).mixes for name in stages),
+                *(self._at(group, stage).mixes for group, stage in reads.stages),
+            ],
+            "choices": [
+                path for step in reads.choices for path in self._at(*step).choices.values()
             ],
             "runs": [folder for name in trained for folder in self.all.swarm(name).trained],
         }
+
+    def _at(self, group: str, stage: str) -> StageJobs:
+        """The jobs of a group of chains at a stage."""
+        updates = self.all.plan.groups[group]
+        return self.all.stage(updates.groups[group].at(stage))

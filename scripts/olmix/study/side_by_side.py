@@ -26,7 +26,7 @@ def side_by_side(
         processes = min(cores, len(items))
         fork = multiprocessing.get_context("fork")
         with fork.Pool(processes, _take, (function,)) as pool:
-            return pool.map(_call, items, chunksize=1)
+            return list(pool.imap(_call, items))
 
 
 def _take(function: Callable[[Any], Any]) -> None:

@@ -142,6 +142,8 @@ class Reads:
         Swarms whose tables it reads, besides those of its studies, whose proposals it reads.
     stages
         (group, stage) of the chains whose mixes it reads.
+    choices
+        (group, stage) at which it reads what chains chose to recompute, where one of them probed.
     trained
         Swarms of which it also reads the runs themselves, where they are trained.
     answers
@@ -154,6 +156,7 @@ class Reads:
     swarms: Iterable[str] = ()
     studies: Iterable[str] = ()
     stages: Iterable[tuple[str, str]] = ()
+    choices: Iterable[tuple[str, str]] = ()
     trained: Iterable[str] = ()
     answers: bool = False
     planned: Mapping[str, Any] = field(default_factory=dict)

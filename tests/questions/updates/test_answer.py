@@ -18,7 +18,10 @@ RUNS = {"full_recomputation": 800, "partial_mixture_reuse": 200}
 GAINS = {"full_recomputation": (10.0, 12.0), "partial_mixture_reuse": (9.0, 8.0)}
 CHAINS = [Chain(strategy, 3, "relaxed", seed) for strategy in GAINS for seed in (0, 1)]
 COSTS = [(chain.to_dict(), RUNS[chain.strategy]) for chain in CHAINS]
-PLANNED = {"chains": COSTS, "target": "main-target", "mixes": "main-last"}
+PLANNED = {
+    "chains": COSTS, "target": "main-target", "mixes": "main-last", "draws": True,
+    "choices": {}, "named": {},
+}  # fmt: skip
 MIXES = {
     "natural": [0.6, 0.3, 0.1],
     CHAINS[0].name: [0.3, 0.3, 0.4],

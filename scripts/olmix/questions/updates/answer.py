@@ -11,6 +11,7 @@ from olmix.files import read_json
 from olmix.mix import Mix
 from olmix.proposers.proposal import read_mix
 from olmix.questions.answer import Answer, QuestionData
+from olmix.questions.updates.auto_reuse import chosen_by_auto_reuse, counted
 from olmix.questions.updates.plan import MULTIPLIER
 from olmix.study.chain import NATURAL, Chain
 from olmix.study.scale import DISJOINT
@@ -51,7 +52,9 @@ def answer(data: QuestionData, result: Answer) -> None:
     result.table("total_variation", _total_variation(data, frame))
     mixes = _final_mixes(data, frame)
     result.table("full_domain_mixtures", mixes)
-    found = _summary(averages, strategies, mixes)
+    chosen = chosen_by_auto_reuse(data.planned, data.choices)
+    result.table("auto_reuse", chosen)
+    found = _summary(averages, strategies, mixes) | {"named_by_auto_reuse": counted(chosen)}
     if data.runs:
         curve = _curves(data, frame)
         result.table("checkpoints", curve)

@@ -21,6 +21,8 @@ TABLES = {
     "main_results": "Every chain: strategy, c, seed, total proxy runs, target BPB, improvement in "
     "per cent of natural's BPB.",
     "main_results_by_strategy": "Mean, smallest and largest improvement over seeds by strategy.",
+    "auto_reuse": "What auto partial reuse chose to recompute after each update, in its order, and "
+    "the share of κ that this took away, beside what the updates file names for partial reuse.",
     "full_domain_mixtures": "Natural, full recomputation and partial reuse over every domain.",
     "checkpoints": "BPB along the training of natural and of the best partial reuse mix.",
 }
@@ -50,7 +52,10 @@ def main_results(answer: Path) -> str:
         for entry in strategies.values()
         if entry["strategy"] != FULL_RECOMPUTATION.name
     )
-    return f"Improvement over natural against all proxy runs. {finding(answer)} {_capital(kept)}."
+    return (
+        "Improvement over natural against all proxy runs; marks with nearly as many runs stand "
+        f"beside each other. {finding(answer)} {_capital(kept)}."
+    )
 
 
 def checkpoints(answer: Path) -> str:

@@ -33,15 +33,19 @@ def plan(study: Plan) -> Reads:
     """The main group: target runs of its last mixes, and the mixes."""
     group = study.updates.groups[main_group(study)]
     stage = study.updates.last
+    steps = study.updates.sequence.steps
     return Reads(
         swarms=[group.target],
         stages=[(group.name, stage)],
+        choices=[(group.name, step.name) for step in steps],
         trained=[group.target],
         planned={
             "chains": study.updates.costs(group.name),
             "target": group.target,
             "mixes": group.at(stage),
             "draws": study.updates.system is None,
+            "choices": {group.at(step.name): step.name for step in steps},
+            "named": {step.name: list(step.recompute) for step in steps},
         },
     )
 
@@ -56,6 +60,7 @@ QUESTION = Question(
         "main_results_by_strategy",
         "total_variation",
         "full_domain_mixtures",
+        "auto_reuse",
         "checkpoints",
     ),
     settings=("pool_share",),
