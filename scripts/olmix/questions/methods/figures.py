@@ -49,6 +49,7 @@ def methods(answer: Path) -> plt.Figure:
     # One that loses more than the best gains would leave no room for the others.
     lowest = -1.1 * max(frame["gain"].max(), 1.0)
     numbered: dict[int, tuple[float, float]] = {}
+    colours = {n: _WAYS[way][0] for n, way in enumerate(frame["way"], start=1)}
     for number, (row, place) in enumerate(zip(frame.itertuples(), places, strict=True), start=1):
         colour, marker = _WAYS[row.way]
         if row.gain < lowest:
@@ -69,14 +70,17 @@ def methods(answer: Path) -> plt.Figure:
         for way in used
     ]
     figure.legend(handles, used, loc="outside upper center", ncols=len(used), fontsize=6)
-    _number_points(figure, axis, numbered)
+    _number_points(figure, axis, numbered, colours)
     return figure
 
 
 def _number_points(
-    figure: plt.Figure, axis: plt.Axes, numbered: Mapping[int, tuple[float, float]]
+    figure: plt.Figure,
+    axis: plt.Axes,
+    numbered: Mapping[int, tuple[float, float]],
+    colours: Mapping[int, str],
 ) -> None:
-    """Write each point's number beside it, where no other point or number stands."""
+    """Write each point's number beside it in its colour, where no other point or number stands."""
     figure.draw_without_rendering()  # before it, nobody knows where points will be
     point = figure.dpi / 72
     taken = [np.array(place) for place in axis.transData.transform([*numbered.values()])]
@@ -86,7 +90,8 @@ def _number_points(
         # The first that has room, else the one that has most.
         best = next((n for n, room in enumerate(free) if room > 7 * point), int(np.argmax(free)))
         axis.annotate(str(number), numbered[number], xytext=_BESIDE[best], fontsize=6,
-                      textcoords="offset points", ha="center", va="center")  # fmt: skip
+                      color=colours[number], textcoords="offset points", ha="center",
+                      va="center")  # fmt: skip
         taken.append(options[best])
 
 
