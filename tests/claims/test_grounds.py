@@ -1,5 +1,6 @@
 """Claims on other grounds: over replicas of a law, kept as tables, told in words on one page."""
 
+import argparse
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from olmix.claims.headlines import GROUNDS, HEADLINES, found_in_words
 from olmix.claims.page import LABELS, decided, ground_counts, refresh_page, where_it_holds
 from olmix.claims.rules import NOT_DECIDABLE, NOT_MEASURED, NOT_REPRODUCED, REPRODUCED
 from olmix.claims.settings import load_claims
+from olmix.commands import board as board_command
 from olmix.errors import OlmixError
 from olmix.paths import CONFIG
 
@@ -236,3 +238,14 @@ def test_a_sentence_says_why_wherever_a_claim_fails():
 def test_the_kept_verdicts_are_by_todays_rules():
     for path in Path(CONFIG / "grounds").glob("*.csv"):
         assert (read_ground(path)["rules"] == SETTINGS.fingerprint).all(), path
+
+
+def test_a_board_of_nothing_leaves_the_pages_alone(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("<!-- grounds -->\nwhat stood here\n<!-- /grounds -->\n")
+    empty, parser = tmp_path / "nowhere", argparse.ArgumentParser()
+    board_command.add_arguments(parser)
+    given = ["--results", empty, "--grounds", empty, "--page", page, "--summary", page]
+    with pytest.raises(OlmixError, match="nowhere: no verdicts are kept there, and none found in"):
+        board_command.run(parser.parse_args([str(word) for word in given]))
+    assert "what stood here" in page.read_text()

@@ -21,6 +21,7 @@ from olmix.claims.grounds import (
 from olmix.claims.page import in_order, refresh_page
 from olmix.claims.released import judge_released
 from olmix.claims.settings import ClaimSettings, load_claims
+from olmix.errors import OlmixError
 from olmix.files import write_text
 from olmix.measured.law import MeasuredLaw, load_replica
 from olmix.paths import CONFIG
@@ -68,6 +69,10 @@ def run(args: argparse.Namespace) -> None:
         sys.stdout.write(judged(settings, args.results, args.grounds))
     sys.stdout.write(_keep_auto_reuse(settings, args.results, args.auto_reuse))
     kept = {path.stem: read_ground(path) for path in sorted(args.grounds.glob("*.csv"))}
+    if not kept:
+        raise OlmixError(
+            f"{args.grounds}: no verdicts are kept there, and none found in {args.results}"
+        )
     for page in (args.page, args.summary):
         refresh_page(page, settings, kept)
         sys.stdout.write(f"{page}: {len(settings.claims)} claims on {len(kept)} grounds\n")
